@@ -1,0 +1,14 @@
+-- The recording as a whole.
+--
+-- reads: raw.ANALYSIS_DETAILS, raw.TARGET_INFO_SESSION_START_TIME
+-- row:   one file
+--
+-- source_id     BIGINT  the file, in the order of the arguments, from 0
+-- utc_start_ns  BIGINT  Unix time of the trace clock's zero, NULL where not recorded
+-- duration_ns   BIGINT  end of the capture on the trace clock, NULL where not recorded
+-- rank          BIGINT  rank of the whole file, NULL where not recorded
+SELECT
+    getvariable('source_id') AS source_id,
+    (SELECT max("utcEpochNs") FROM raw."TARGET_INFO_SESSION_START_TIME") AS utc_start_ns,
+    (SELECT max(duration) FROM raw."ANALYSIS_DETAILS") AS duration_ns,
+    NULL::BIGINT AS rank

@@ -1,0 +1,173 @@
+"""Build relations when they are asked for: raw tables, staging, SQL modules, and steps in Python, as one graph.
+
+Each relation is built once, after what it reads. Nothing that is not needed is read or computed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from tracelens import sqlfiles
+from tracelens.options import Options
+from tracelens.settings import Settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tracelens.loaders import Source
+
+_RAW = "raw."
+
+
+@cache
+def _steps() -> frozenset[str]:
+    """Names of the relations that a Python step builds: the modules of tracelens.steps."""
+    from tracelens import steps
+
+    return frozenset(
+        m.name for m in pkgutil.iter_modules(steps.__path__) if not m.name.startswith("_")
+    )
+
+
+def step_module(name: str) -> ModuleType:
+    """The Python step that builds a relation: its READS and its ``build(frames, options, settings)``."""
+    return importlib.import_module(f"tracelens.steps.{name}")
+
+
+class Engine:
+    """One DuckDB connection over the files of one run, and the relations built in it so far."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        options: Options | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.sources = sources
+        self.options = options or Options()
+        self.settings = settings or Settings()
+        self.connection = duckdb.connect(":memory:")
+        self._built: set[str] = set()
+        self._raw: list[dict[str, Any]] = [{} for _ in sources]
+        self.connection.execute("CREATE SCHEMA raw")
+        self.connection.execute("SET autoload_known_extensions = false")
+        self.connection.execute("SET autoinstall_known_extensions = false")
+        self._set_variables(asdict(self.settings))
+
+    def need(self, *names: str) -> None:
+        """Build these relations and all that they read, unless they are there already."""
+        self._prefetch(names)
+        for name in names:
+            self._build(name)
+
+    def frame(self, name: str) -> pl.DataFrame:
+        """A relation as a polars frame."""
+        self.need(name)
+        return self.frame_of(f'SELECT * FROM "{name}"')
+
+    def frame_of(self, query: str) -> pl.DataFrame:
+        """The answer of a query as a polars frame."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.connection.execute(query).to_arrow_table())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def reads(self, name: str) -> tuple[str, ...]:
+        """What a relation is made from."""
+        if name in self._staging_names():
+            return tuple(
+                dict.fromkeys(
+                    r for s in self.sources for r in sqlfiles.staging(s.info.staging)[name].reads
+                )
+            )
+        if name in sqlfiles.modules():
+            return sqlfiles.modules()[name].reads
+        return tuple(step_module(name).READS)
+
+    def names(self) -> list[str]:
+        """Every relation that can be asked for."""
+        return sorted({*self._staging_names(), *sqlfiles.modules(), *_steps()})
+
+    def put(self, name: str, frame: pl.DataFrame) -> None:
+        """Give a relation its content from a frame instead of building it (tests, and Python steps)."""
+        self.connection.register("_given", frame.to_arrow())
+        self.connection.execute(f'CREATE OR REPLACE TABLE main."{name}" AS SELECT * FROM _given')
+        self.connection.unregister("_given")
+        self._built.add(name)
+
+    def _set_variables(self, values: Mapping[str, Any]) -> None:
+        for key, value in values.items():
+            self.connection.execute(f"SET VARIABLE {key} = ?", [value])
+
+    @cache  # noqa: B019 - lives as long as its engine, and has one entry
+    def _staging_names(self) -> frozenset[str]:
+        return frozenset(sqlfiles.staging(self.sources[0].info.staging if self.sources else "nsys"))
+
+    def _build(self, name: str) -> None:
+        if name in self._built:
+            return
+        if name in self._staging_names():
+            self._stage(name)
+        elif module := sqlfiles.modules().get(name):
+            for read in module.reads:
+                self._build(read)
+            kind = "VIEW" if module.is_view else "TABLE"
+            self.connection.execute(f'CREATE {kind} main."{name}" AS {module.query}')
+        elif name in _steps():
+            step = step_module(name)
+            for read in step.READS:
+                self._build(read)
+            frames = {read: self.frame_of(f'SELECT * FROM "{read}"') for read in step.READS}
+            self.put(name, step.build(frames, self.options, self.settings))
+        else:
+            raise KeyError(f"no relation {name}")
+        self._built.add(name)
+
+    def _stage(self, name: str) -> None:
+        """Fill a staging relation from every file of the run."""
+        for source_id, source in enumerate(self.sources):
+            module = sqlfiles.staging(source.info.staging)[name]
+            self._load(source_id, module.reads)
+            for read in module.reads:
+                table = read.removeprefix(_RAW)
+                self.connection.register(f"_raw_{table}", self._raw[source_id][table])
+                self.connection.execute(
+                    f'CREATE OR REPLACE VIEW {_RAW}"{table}" AS FROM "_raw_{table}"'
+                )
+            self.connection.execute(f"SET VARIABLE source_id = {source_id}::BIGINT")
+            verb = (
+                f'INSERT INTO main."{name}" BY NAME'
+                if source_id
+                else f'CREATE TABLE main."{name}" AS'
+            )
+            self.connection.execute(f"{verb} {module.query}")
+
+    def _load(self, source_id: int, reads: Iterable[str]) -> None:
+        """Read the raw tables that are not in memory yet."""
+        tables = [r.removeprefix(_RAW) for r in reads if r.startswith(_RAW)]
+        missing = [t for t in tables if t not in self._raw[source_id]]
+        if missing:
+            self._raw[source_id].update(self.sources[source_id].load(missing))
+
+    def _prefetch(self, names: Iterable[str]) -> None:
+        """Read all raw tables that the named relations will need, at once, so that their reading overlaps."""
+        pending, seen = list(names), set()
+        while pending:
+            name = pending.pop()
+            if name not in seen and name not in self._built:
+                seen.add(name)
+                pending += [r for r in self.reads(name) if not r.startswith(_RAW)]
+        for source_id, source in enumerate(self.sources):
+            staging = sqlfiles.staging(source.info.staging)
+            self._load(
+                source_id, (r for n in sorted(seen) if n in staging for r in staging[n].reads)
+            )

@@ -1,0 +1,15 @@
+"""The one error that a user is meant to read."""
+
+from __future__ import annotations
+
+
+class TracelensError(Exception):
+    """Something a user can act on: what is wrong with which file, and the next step.
+
+    ``str(error)`` is one line. The command line prints it and exits with status 2.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}: {hint}" if hint else message)
+        self.message = message
+        self.hint = hint

@@ -1,0 +1,34 @@
+"""What every loader offers: the raw tables of one file, read when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """What a file is, before anything in it is read."""
+
+    path: Path
+    format: str
+    """"nsys-sqlite", "nsys-parquet" or "torch-profiler"."""
+    staging: str
+    """The folder of ``sql/staging`` that knows its tables: "nsys" or "kineto"."""
+    producer: str = ""
+    """The tool and version that recorded or exported it, as far as the file says."""
+    notes: tuple[tuple[str, str, str], ...] = field(default=())
+    """Oddities met while reading, for the coverage warnings: (code, message, advice)."""
+
+
+class Source(Protocol):
+    """An opened file of some format. Nothing in it is ever written."""
+
+    info: SourceInfo
+
+    def load(self, tables: Iterable[str]) -> dict[str, pa.Table]:
+        """Read the named raw tables: all columns that staging may name, typed, and empty where absent."""
