@@ -1,6 +1,7 @@
-"""Build relations when they are asked for: raw tables, staging, SQL modules, and steps in Python, as one graph.
+"""Build relations when they are asked for: raw tables, staging, SQL modules and Python steps.
 
-Each relation is built once, after what it reads. Nothing that is not needed is read or computed.
+They are one graph: each relation is built once, after what it reads. Nothing that is not needed
+is read or computed.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def _steps() -> frozenset[str]:
 
 
 def step_module(name: str) -> ModuleType:
-    """The Python step that builds a relation: its READS and its ``build(frames, options, settings)``."""
+    """The step that builds a relation: its READS and ``build(frames, options, settings)``."""
     return importlib.import_module(f"tracelens.steps.{name}")
 
 
@@ -98,7 +99,7 @@ class Engine:
         return sorted({*self._staging_names(), *sqlfiles.modules(), *_steps()})
 
     def put(self, name: str, frame: pl.DataFrame) -> None:
-        """Give a relation its content from a frame instead of building it (tests, and Python steps)."""
+        """Give a relation its content from a frame instead of building it."""
         self.connection.register("_given", frame.to_arrow())
         self.connection.execute(f'CREATE OR REPLACE TABLE main."{name}" AS SELECT * FROM _given')
         self.connection.unregister("_given")
@@ -159,7 +160,7 @@ class Engine:
             self._raw[source_id].update(self.sources[source_id].load(missing))
 
     def _prefetch(self, names: Iterable[str]) -> None:
-        """Read all raw tables that the named relations will need, at once, so that their reading overlaps."""
+        """Read all raw tables that these relations will need at once, so that reading overlaps."""
         pending, seen = list(names), set()
         while pending:
             name = pending.pop()

@@ -1,7 +1,7 @@
 """Every tunable number that SQL or an analysis step uses, in one place, with its reason.
 
-SQL reads them as DuckDB variables: ``getvariable('helper_role_share')``. Thresholds of findings are not here: each
-rule holds its own.
+SQL reads them as DuckDB variables: ``getvariable('helper_role_share')``. Thresholds of findings are
+not here: each rule holds its own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ class Settings:
     """Tunable numbers. Times are nanoseconds, shares are of one."""
 
     helper_role_share: float = 0.9
-    """A thread with no phases of its own works for the phase open elsewhere only where this share of its launches
-    falls into phases of one role: nearly all of autograd's do, a prefetcher's fall everywhere."""
+    """A thread with no phases of its own works for the phase open elsewhere only where this share
+    of its launches falls into phases of one role: nearly all of autograd's do, a prefetcher's
+    fall everywhere."""
     warmup_factor: float = 1.3
     """Leading iterations slower than this many medians are warm-up (DESIGN.md, steady state)."""
     min_iterations: int = 3

@@ -1,7 +1,7 @@
 """Find the SQL modules and read what each declares about itself.
 
-A module is one file with one ``SELECT`` that makes one relation, named as the file is. Its header comment says
-what the relation is, what it reads, what one row is, and each column with its type.
+A module is one file with one ``SELECT`` that makes one relation, named as the file is. Its header
+comment says what the relation is, what it reads, what one row is, and each column with its type.
 """
 
 from __future__ import annotations

@@ -31,4 +31,4 @@ class Source(Protocol):
     info: SourceInfo
 
     def load(self, tables: Iterable[str]) -> dict[str, pa.Table]:
-        """Read the named raw tables: all columns that staging may name, typed, and empty where absent."""
+        """Read raw tables: every column that staging may name, typed, and empty where absent."""

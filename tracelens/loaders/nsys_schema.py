@@ -1,7 +1,7 @@
 """The tables of an Nsight Systems export that tracelens reads, and the columns it uses of each.
 
-Exports from 2020 to 2026 differ in names and columns: what is missing is read as NULL, and what is not named here
-(environments, command lines, standard output) is never read at all.
+Exports from 2020 to 2026 differ in names and columns: what is missing is read as NULL, and what is
+not named here (environments, command lines, standard output) is never read at all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _GPU = {
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table that staging reads: its columns with Arrow types, and the names it had in other versions."""
+    """A table that staging reads: its columns with Arrow types, and its names in other versions."""
 
     columns: dict[str, str]
     aliases: tuple[str, ...] = ()
@@ -38,36 +38,46 @@ TABLES: dict[str, RawTable] = {
     "CUPTI_ACTIVITY_KIND_MEMCPY": RawTable(
         {**_GPU, "graphNodeId": _ID, "bytes": _ID, "copyKind": _ID, "srcKind": _ID, "dstKind": _ID}
     ),
-    "CUPTI_ACTIVITY_KIND_MEMSET": RawTable({**_GPU, "graphNodeId": _ID, "bytes": _ID, "memKind": _ID}),
+    "CUPTI_ACTIVITY_KIND_MEMSET": RawTable(
+        {**_GPU, "graphNodeId": _ID, "bytes": _ID, "memKind": _ID}
+    ),
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": RawTable({**_GPU, "graphId": _ID, "graphExecId": _ID}),
     "CUPTI_ACTIVITY_KIND_RUNTIME": RawTable(
         {"start": _ID, "end": _ID, "nameId": _ID, "globalTid": _ID, "correlationId": _ID}
     ),
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": RawTable({**_GPU, "syncType": _ID, "eventId": _ID}),
     "CUPTI_ACTIVITY_KIND_CUDA_EVENT": RawTable(
-        {"deviceId": _ID, "contextId": _ID, "streamId": _ID, "correlationId": _ID, "globalPid": _ID, "eventId": _ID}
+        {
+            "deviceId": _ID, "contextId": _ID, "streamId": _ID, "correlationId": _ID,
+            "globalPid": _ID, "eventId": _ID,
+        }
     ),
     "CUDA_GRAPH_NODE_EVENTS": RawTable(
-        {"start": _ID, "end": _ID, "globalTid": _ID, "graphNodeId": _ID, "originalGraphNodeId": _ID},
+        {
+            "start": _ID, "end": _ID, "globalTid": _ID, "graphNodeId": _ID,
+            "originalGraphNodeId": _ID,
+        },
         aliases=("CUDA_GRAPH_EVENTS",),
         required=("graphNodeId",),
     ),
     "NVTX_EVENTS": RawTable(
         {
-            "start": _ID, "end": _ID, "eventType": _ID, "category": _ID, "color": _ID, "text": "string",
-            "globalTid": _ID, "endGlobalTid": _ID, "textId": _ID, "domainId": _ID, "rangeId": _ID,
-            "uint64Value": _ID, "int64Value": _ID, "doubleValue": "float64", "uint32Value": _ID,
-            "int32Value": _ID, "floatValue": "float64", "jsonText": "string",
+            "start": _ID, "end": _ID, "eventType": _ID, "category": _ID, "color": _ID,
+            "text": "string", "globalTid": _ID, "endGlobalTid": _ID, "textId": _ID,
+            "domainId": _ID, "rangeId": _ID, "uint64Value": _ID, "int64Value": _ID,
+            "doubleValue": "float64", "uint32Value": _ID, "int32Value": _ID,
+            "floatValue": "float64", "jsonText": "string",
         }
     ),
     "PROFILER_OVERHEAD": RawTable(
-        {"start": _ID, "end": _ID, "globalTid": _ID, "nameId": _ID}, aliases=("CUPTI_ACTIVITY_KIND_OVERHEAD",)
+        {"start": _ID, "end": _ID, "globalTid": _ID, "nameId": _ID},
+        aliases=("CUPTI_ACTIVITY_KIND_OVERHEAD",),
     ),
     "OSRT_API": RawTable({"start": _ID, "end": _ID, "globalTid": _ID, "nameId": _ID}),
     "CUDA_GPU_MEMORY_USAGE_EVENTS": RawTable(
         {
-            "start": _ID, "globalPid": _ID, "deviceId": _ID, "contextId": _ID, "address": _ID, "bytes": _ID,
-            "memKind": _ID, "memoryOperationType": _ID, "correlationId": _ID,
+            "start": _ID, "globalPid": _ID, "deviceId": _ID, "contextId": _ID, "address": _ID,
+            "bytes": _ID, "memKind": _ID, "memoryOperationType": _ID, "correlationId": _ID,
         }
     ),
     "StringIds": RawTable({"id": _ID, "value": "string"}),
@@ -75,13 +85,15 @@ TABLES: dict[str, RawTable] = {
     "ThreadNames": RawTable({"nameId": _ID, "priority": _ID, "globalTid": _ID}),
     "TARGET_INFO_GPU": RawTable(
         {
-            "id": _ID, "deviceId": _ID, "name": "string", "uuid": "string", "cuDevice": _ID, "smCount": _ID,
-            "totalMemory": _ID, "memoryBandwidth": _ID,
+            "id": _ID, "deviceId": _ID, "name": "string", "uuid": "string", "cuDevice": _ID,
+            "smCount": _ID, "totalMemory": _ID, "memoryBandwidth": _ID,
         }
     ),
     "TARGET_INFO_CUDA_DEVICE": RawTable({"gpuId": _ID, "cudaId": _ID, "pid": _ID}),
     "TARGET_INFO_SESSION_START_TIME": RawTable({"utcEpochNs": _ID}),
     "ANALYSIS_DETAILS": RawTable({"duration": _ID, "startTime": _ID, "stopTime": _ID}),
     "MPI_RANKS": RawTable({"globalTid": _ID, "rank": _ID}),
-    "META_DATA_EXPORT": RawTable({"name": "string", "value": "string"}, aliases=("EXPORT_META_DATA",)),
+    "META_DATA_EXPORT": RawTable(
+        {"name": "string", "value": "string"}, aliases=("EXPORT_META_DATA",)
+    ),
 }  # fmt: skip

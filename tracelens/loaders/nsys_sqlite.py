@@ -1,4 +1,7 @@
-"""Nsight Systems SQLite exports, 2020 to 2026: read-only, columns by name, absent ones typed and empty."""
+"""Nsight Systems SQLite exports, 2020 to 2026, opened read-only.
+
+Columns are found by name. What a version lacks comes out typed and empty.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,7 @@ class NsysSqlite:
             try:
                 return _read_fast(self._path, query, types)
             except (RuntimeError, pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
-                pass  # mixed types in a column, or a value it cannot hold: the slow reader takes them
+                pass  # mixed types in a column, or a value it cannot hold: the slow reader can
         try:
             with closing(self._connect()) as db:
                 db.text_factory = lambda b: b.decode("utf-8", "replace")
@@ -114,7 +117,7 @@ class NsysSqlite:
         return pa.Table.from_batches(batches, pa.schema(types))
 
     def _is_plain_file(self) -> bool:
-        """Whether connectorx, which cannot be told to open read-only, would leave no trace of its visit."""
+        """Whether connectorx, which can't be told to open read-only, would leave no trace."""
         with self._path.open("rb") as file:
             header = file.read(20)
         beside = (Path(f"{self._path}{suffix}") for suffix in ("-wal", "-journal"))

@@ -1,0 +1,1 @@
+"""Findings: one file a finding, with its thresholds and its words. No SQL, no connection."""
