@@ -1,4 +1,4 @@
-"""What tracelens says about a run: findings with evidence, coverage warnings, what was not checked."""
+"""What tracelens says of a run: findings with evidence, coverage, what was not checked."""
 
 from __future__ import annotations
 

@@ -28,8 +28,21 @@ WITH only_process AS (
 
 operation AS (
     SELECT
-        0 AS kind_bits, 'kernel' AS kind, start, "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
-        "demangledName" AS name_key, NULL::BIGINT AS bytes, NULL::BIGINT AS "copyKind", NULL::BIGINT AS "srcKind", NULL::BIGINT AS "dstKind",
+        0 AS kind_bits,
+        'kernel' AS kind,
+        start,
+        "end",
+        "deviceId",
+        "contextId",
+        "streamId",
+        "correlationId",
+        "globalPid",
+        "graphNodeId",
+        "demangledName" AS name_key,
+        NULL::BIGINT AS bytes,
+        NULL::BIGINT AS "copyKind",
+        NULL::BIGINT AS "srcKind",
+        NULL::BIGINT AS "dstKind",
         "gridX" * "gridY" * "gridZ" AS grid, "blockX" * "blockY" * "blockZ" AS block, row_number() OVER () AS place
     FROM raw."CUPTI_ACTIVITY_KIND_KERNEL"
     UNION ALL
@@ -51,8 +64,13 @@ operation AS (
 
 SELECT
     (getvariable('source_id') << 48) | (kind_bits::BIGINT << 44) | place AS op_id,
-    (getvariable('source_id') << 24) | ((coalesce(o."globalPid", only_process."globalPid", 0) >> 24) & 16777215) AS process_id,
-    ((getvariable('source_id') << 32) | (((coalesce(o."globalPid", only_process."globalPid", 0) >> 24) & 16777215) << 8) | (coalesce("deviceId", 0) & 255)) AS device_id,
+    (getvariable('source_id') << 24)
+    | ((coalesce(o."globalPid", only_process."globalPid", 0) >> 24) & 16777215) AS process_id,
+    (
+        (getvariable('source_id') << 32)
+        | (((coalesce(o."globalPid", only_process."globalPid", 0) >> 24) & 16777215) << 8)
+        | (coalesce("deviceId", 0) & 255)
+    ) AS device_id,
     coalesce("contextId", 0) AS context_id,
     coalesce("streamId", 0) AS stream_id,
     kind,

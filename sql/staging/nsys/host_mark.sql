@@ -28,7 +28,12 @@ SELECT
     e.start AS at_ns,
     e.color,
     coalesce(
-        e."uint64Value"::DOUBLE, e."int64Value"::DOUBLE, e."doubleValue", e."uint32Value"::DOUBLE, e."int32Value"::DOUBLE, e."floatValue"
+        e."uint64Value"::DOUBLE,
+        e."int64Value"::DOUBLE,
+        e."doubleValue",
+        e."uint32Value"::DOUBLE,
+        e."int32Value"::DOUBLE,
+        e."floatValue"
     ) AS payload
 FROM raw."NVTX_EVENTS" AS e
 LEFT JOIN raw."StringIds" AS s ON e.text IS NULL AND e."textId" = s.id

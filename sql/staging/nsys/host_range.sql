@@ -25,7 +25,11 @@ WITH domain AS (
 ),
 
 category AS (
-    SELECT "globalTid" >> 24 AS process_key, coalesce("domainId", 0) AS "domainId", category, any_value(coalesce(e.text, s.value)) AS name
+    SELECT
+        "globalTid" >> 24 AS process_key,
+        coalesce("domainId", 0) AS "domainId",
+        category,
+        any_value(coalesce(e.text, s.value)) AS name
     FROM raw."NVTX_EVENTS" AS e
     LEFT JOIN raw."StringIds" AS s ON e.text IS NULL AND e."textId" = s.id
     WHERE "eventType" = 33
@@ -47,7 +51,8 @@ SELECT
     (getvariable('source_id') << 48) | e.place AS range_id,
     (getvariable('source_id') << 24) | ((coalesce(e."globalTid", 0) >> 24) & 16777215) AS process_id,
     (getvariable('source_id') << 48) | (coalesce(e."globalTid", 0) & 281474976710655) AS thread_id,
-    (getvariable('source_id') << 48) | (coalesce(e."endGlobalTid", e."globalTid", 0) & 281474976710655) AS end_thread_id,
+    (getvariable('source_id') << 48)
+    | (coalesce(e."endGlobalTid", e."globalTid", 0) & 281474976710655) AS end_thread_id,
     CASE WHEN e."eventType" IN (59, 70) THEN 'push_pop' ELSE 'start_end' END AS style,
     coalesce(domain.name, CASE WHEN coalesce(e."domainId", 0) = 0 THEN '' ELSE 'domain ' || e."domainId" END) AS domain,
     coalesce(e.text, s.value, '') AS name,
@@ -57,11 +62,21 @@ SELECT
     e.color,
     coalesce(category.name, nullif(e.category, 0)::VARCHAR) AS category,
     coalesce(
-        e."uint64Value"::DOUBLE, e."int64Value"::DOUBLE, e."doubleValue", e."uint32Value"::DOUBLE, e."int32Value"::DOUBLE, e."floatValue"
+        e."uint64Value"::DOUBLE,
+        e."int64Value"::DOUBLE,
+        e."doubleValue",
+        e."uint32Value"::DOUBLE,
+        e."int32Value"::DOUBLE,
+        e."floatValue"
     ) AS payload
 FROM event AS e
 CROSS JOIN capture
 LEFT JOIN raw."StringIds" AS s ON e.text IS NULL AND e."textId" = s.id
 LEFT JOIN domain ON e.process_key = domain.process_key AND e."domainId" = domain."domainId"
-LEFT JOIN category ON e.process_key = category.process_key AND coalesce(e."domainId", 0) = category."domainId" AND e.category = category.category
+LEFT JOIN
+    category
+    ON
+        e.process_key = category.process_key
+        AND coalesce(e."domainId", 0) = category."domainId"
+        AND e.category = category.category
 WHERE e."eventType" IN (59, 60, 70, 71) AND e.start IS NOT NULL

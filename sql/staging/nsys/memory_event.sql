@@ -10,7 +10,11 @@
 -- address          BIGINT  device address
 SELECT
     (getvariable('source_id') << 24) | ((coalesce("globalPid", 0) >> 24) & 16777215) AS process_id,
-    ((getvariable('source_id') << 32) | (((coalesce("globalPid", 0) >> 24) & 16777215) << 8) | (coalesce("deviceId", 0) & 255)) AS device_id,
+    (
+        (getvariable('source_id') << 32)
+        | (((coalesce("globalPid", 0) >> 24) & 16777215) << 8)
+        | (coalesce("deviceId", 0) & 255)
+    ) AS device_id,
     start AS at_ns,
     CASE WHEN "memoryOperationType" = 1 THEN -bytes ELSE bytes END AS allocated_bytes,
     address

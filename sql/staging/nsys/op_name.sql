@@ -7,14 +7,30 @@
 -- name        VARCHAR  full name: of a kernel, demangled
 -- short_name  VARCHAR  what a person would call it
 WITH used AS (
-    SELECT DISTINCT "demangledName" AS id, "shortName" AS short_id FROM raw."CUPTI_ACTIVITY_KIND_KERNEL" WHERE "demangledName" IS NOT NULL
+    SELECT DISTINCT "demangledName" AS id, "shortName" AS short_id
+    FROM raw."CUPTI_ACTIVITY_KIND_KERNEL"
+    WHERE "demangledName" IS NOT NULL
 ),
 
 generic (id, name) AS (
     VALUES
-    (-1, 'Memcpy'), (-2, 'Memcpy HtoD'), (-3, 'Memcpy DtoH'), (-4, 'Memcpy HtoA'), (-5, 'Memcpy AtoH'), (-6, 'Memcpy AtoA'), (-7, 'Memcpy AtoD'),
-    (-8, 'Memcpy DtoA'), (-9, 'Memcpy DtoD'), (-10, 'Memcpy HtoH'), (-11, 'Memcpy PtoP'), (-12, 'Memcpy HtoD (unified memory)'),
-    (-13, 'Memcpy DtoH (unified memory)'), (-14, 'Memcpy DtoD (unified memory)'), (-100, 'Memset'), (-101, 'CUDA graph'), (-102, '(unnamed)')
+    (-1, 'Memcpy'),
+    (-2, 'Memcpy HtoD'),
+    (-3, 'Memcpy DtoH'),
+    (-4, 'Memcpy HtoA'),
+    (-5, 'Memcpy AtoH'),
+    (-6, 'Memcpy AtoA'),
+    (-7, 'Memcpy AtoD'),
+    (-8, 'Memcpy DtoA'),
+    (-9, 'Memcpy DtoD'),
+    (-10, 'Memcpy HtoH'),
+    (-11, 'Memcpy PtoP'),
+    (-12, 'Memcpy HtoD (unified memory)'),
+    (-13, 'Memcpy DtoH (unified memory)'),
+    (-14, 'Memcpy DtoD (unified memory)'),
+    (-100, 'Memset'),
+    (-101, 'CUDA graph'),
+    (-102, '(unnamed)')
 )
 
 SELECT

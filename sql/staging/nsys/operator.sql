@@ -1,4 +1,5 @@
--- Operators of the framework, where the recorder itself lists them. In Nsight Systems they are ranges (emit_nvtx), so none here.
+-- Operators of the framework, where the recorder itself lists them. In Nsight Systems they are
+-- ranges (emit_nvtx), so none here.
 --
 -- reads: raw.StringIds
 -- row:   one call of an operator

@@ -11,7 +11,11 @@
 -- is_record       BOOLEAN  an event recorded: true; a wait: false
 SELECT
     (getvariable('source_id') << 24) | ((coalesce("globalPid", 0) >> 24) & 16777215) AS process_id,
-    ((getvariable('source_id') << 32) | (((coalesce("globalPid", 0) >> 24) & 16777215) << 8) | (coalesce("deviceId", 0) & 255)) AS device_id,
+    (
+        (getvariable('source_id') << 32)
+        | (((coalesce("globalPid", 0) >> 24) & 16777215) << 8)
+        | (coalesce("deviceId", 0) & 255)
+    ) AS device_id,
     "streamId" AS stream_id,
     "eventId" AS event_id,
     nullif("correlationId", 0) AS correlation_id,
@@ -20,7 +24,11 @@ FROM raw."CUPTI_ACTIVITY_KIND_CUDA_EVENT"
 UNION ALL
 SELECT
     (getvariable('source_id') << 24) | ((coalesce("globalPid", 0) >> 24) & 16777215),
-    ((getvariable('source_id') << 32) | (((coalesce("globalPid", 0) >> 24) & 16777215) << 8) | (coalesce("deviceId", 0) & 255)),
+    (
+        (getvariable('source_id') << 32)
+        | (((coalesce("globalPid", 0) >> 24) & 16777215) << 8)
+        | (coalesce("deviceId", 0) & 255)
+    ),
     "streamId",
     "eventId",
     nullif("correlationId", 0),
