@@ -1,0 +1,1 @@
+"""Rules that judge the recording: what it lacks, and what bends its numbers."""
