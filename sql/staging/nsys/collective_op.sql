@@ -1,6 +1,5 @@
 -- What the recorder knows of a collective beyond its kernel, by operation. In Nsight Systems exports: nothing.
 --
--- reads: raw.StringIds
 -- row:   one GPU operation that is a collective
 --
 -- op_id            BIGINT   the operation

@@ -1,7 +1,6 @@
 -- Operators of the framework, where the recorder itself lists them. In Nsight Systems they are
 -- ranges (emit_nvtx), so none here.
 --
--- reads: raw.StringIds
 -- row:   one call of an operator
 --
 -- operator_id        BIGINT   the call, unique over all files of the run
