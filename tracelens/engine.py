@@ -78,7 +78,7 @@ class Engine:
         """The answer of a query as a polars frame."""
         import polars as pl
 
-        frame = pl.from_arrow(self.connection.execute(query).to_arrow_table())
+        frame = pl.from_arrow(self.connection.sql(query).to_arrow_table())
         assert isinstance(frame, pl.DataFrame)
         return frame
 
