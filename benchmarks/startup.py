@@ -1,0 +1,46 @@
+"""Wall time of whole processes, start to exit: what a person at a terminal waits for.
+
+usage: startup.py [RUNS]
+
+Prints the shortest of RUNS runs of each command (7 unless given), since anything else that the
+machine does only ever adds to it, and exits with status 1 where a target is missed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TRACELENS = [sys.executable, "-m", "tracelens"]
+SAMPLE = str(ROOT / "sample_traces" / "starved.sqlite")
+
+# Command, and the seconds it may take.
+COMMANDS = [
+    (["--help"], 0.2),
+    (["analyze", SAMPLE], 1.0),
+]
+
+
+def seconds(arguments: list[str]) -> float:
+    """Wall time of one run, which must succeed."""
+    started = time.perf_counter()
+    subprocess.run([*TRACELENS, *arguments], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def main(runs: int) -> int:
+    print(f"{'command':44} {'shortest':>9} {'target':>9}")
+    missed = 0
+    for arguments, target in COMMANDS:
+        shortest = min(seconds(arguments) for _ in range(runs))
+        missed += shortest > target
+        shown = " ".join(["tracelens", *arguments]).replace(f"{ROOT}/", "")
+        print(f"{shown:44} {shortest:7.3f} s {target:7.3f} s")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 7))
