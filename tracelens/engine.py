@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from types import ModuleType
@@ -41,6 +41,25 @@ def _steps() -> frozenset[str]:
 def step_module(name: str) -> ModuleType:
     """The step that builds a relation: its READS and ``build(frames, options, settings)``."""
     return importlib.import_module(f"tracelens.steps.{name}")
+
+
+class _Frames(Mapping[str, "pl.DataFrame"]):
+    """The relations that a step may read, each built and fetched when the step asks for it."""
+
+    def __init__(self, engine: Engine, names: Sequence[str]) -> None:
+        self._engine = engine
+        self._names = names
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._engine.frame(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 class Engine:
@@ -84,6 +103,8 @@ class Engine:
 
     def reads(self, name: str) -> tuple[str, ...]:
         """What a relation is made from."""
+        if name == "source":
+            return ()
         if name in self._staging_names():
             return tuple(
                 dict.fromkeys(
@@ -96,7 +117,7 @@ class Engine:
 
     def names(self) -> list[str]:
         """Every relation that can be asked for."""
-        return sorted({*self._staging_names(), *sqlfiles.modules(), *_steps()})
+        return sorted({"source", *self._staging_names(), *sqlfiles.modules(), *_steps()})
 
     def put(self, name: str, frame: pl.DataFrame) -> None:
         """Give a relation its content from a frame instead of building it."""
@@ -116,7 +137,9 @@ class Engine:
     def _build(self, name: str) -> None:
         if name in self._built:
             return
-        if name in self._staging_names():
+        if name == "source":
+            self.put("source", _source_frame(self.sources))
+        elif name in self._staging_names():
             self._stage(name)
         elif module := sqlfiles.modules().get(name):
             for read in module.reads:
@@ -125,10 +148,7 @@ class Engine:
             self.connection.execute(f'CREATE {kind} main."{name}" AS {module.query}')
         elif name in _steps():
             step = step_module(name)
-            for read in step.READS:
-                self._build(read)
-            frames = {read: self.frame_of(f'SELECT * FROM "{read}"') for read in step.READS}
-            self.put(name, step.build(frames, self.options, self.settings))
+            self.put(name, step.build(_Frames(self, step.READS), self.options, self.settings))
         else:
             raise KeyError(f"no relation {name}")
         self._built.add(name)
@@ -172,3 +192,21 @@ class Engine:
             self._load(
                 source_id, (r for n in sorted(seen) if n in staging for r in staging[n].reads)
             )
+
+
+def _source_frame(sources: Sequence[Source]) -> pl.DataFrame:
+    """The files of the run, in the order of the arguments."""
+    import polars as pl
+
+    rows = [
+        (i, str(s.info.path), s.info.format, s.info.producer, s.info.rank_in_name)
+        for i, s in enumerate(sources)
+    ]
+    schema = {
+        "source_id": pl.Int64,
+        "path": pl.String,
+        "format": pl.String,
+        "producer": pl.String,
+        "rank_in_name": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")

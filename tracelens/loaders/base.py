@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,12 @@ class SourceInfo:
     """The tool and version that recorded or exported it, as far as the file says."""
     notes: tuple[tuple[str, str, str], ...] = field(default=())
     """Oddities met while reading, for the coverage warnings: (code, message, advice)."""
+
+    @property
+    def rank_in_name(self) -> int | None:
+        """The rank that the file's name tells, as in ``run.rank3.sqlite``."""
+        found = re.search(r"rank[_.-]?(\d+)", self.path.name, re.IGNORECASE)
+        return int(found[1]) if found else None
 
 
 class Source(Protocol):

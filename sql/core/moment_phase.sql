@@ -1,0 +1,71 @@
+-- The phase of each moment at which something was launched: the one open on its own thread, else the one open elsewhere
+-- in its process, if the thread is a helper.
+--
+-- A helper has no phases of its own, and nearly all that it launches falls into phases of one kind, as autograd's thread
+-- does with backward; what a prefetcher launches falls everywhere, and belongs to no phase.
+--
+-- reads: launch_moment, phase_edge, phase_range
+-- row:   one moment and one of the two kinds of phases (known role or not), where a phase is found
+--
+-- process_id     BIGINT   the process
+-- thread_id      BIGINT   the thread
+-- at_ns          BIGINT   when
+-- is_known_role  BOOLEAN  whether the phase's role is known
+-- range_id       BIGINT   the phase's range
+-- method         VARCHAR  direct or cross_thread
+WITH kind AS (
+    SELECT DISTINCT is_known_role FROM phase_range
+),
+
+own AS (
+    SELECT m.process_id, m.thread_id, m.at_ns, k.is_known_role, e.range_id
+    FROM launch_moment AS m
+    CROSS JOIN kind AS k
+    ASOF LEFT JOIN phase_edge AS e
+        ON m.thread_id = e.thread_id AND k.is_known_role = e.is_known_role AND m.at_ns >= e.at_ns
+),
+
+phase_thread AS (
+    SELECT DISTINCT process_id, thread_id, is_known_role FROM phase_range
+),
+
+elsewhere AS (
+    SELECT o.process_id, o.thread_id, o.at_ns, o.is_known_role, e.range_id
+    FROM own AS o
+    INNER JOIN phase_thread AS t ON o.process_id = t.process_id AND o.is_known_role = t.is_known_role AND o.thread_id <> t.thread_id
+    ASOF LEFT JOIN phase_edge AS e
+        ON t.thread_id = e.thread_id AND o.is_known_role = e.is_known_role AND o.at_ns >= e.at_ns
+    WHERE o.range_id IS NULL
+),
+
+only_one AS (
+    -- NULL where phases are open on several threads, or on none
+    SELECT
+        process_id, thread_id, at_ns, is_known_role,
+        CASE WHEN count(range_id) = 1 THEN max(range_id) END AS range_id
+    FROM elsewhere
+    GROUP BY ALL
+),
+
+spread AS (
+    SELECT o.thread_id, o.is_known_role, p.phase, count(*) AS launches
+    FROM only_one AS o
+    LEFT JOIN phase_range AS p ON o.range_id = p.range_id
+    GROUP BY ALL
+),
+
+helper AS (
+    SELECT thread_id, is_known_role, arg_max(phase, launches) AS phase
+    FROM spread
+    GROUP BY thread_id, is_known_role
+    HAVING max(launches) FILTER (WHERE phase IS NOT NULL) >= getvariable('helper_role_share') * sum(launches)
+)
+
+SELECT process_id, thread_id, at_ns, is_known_role, range_id, 'direct' AS method
+FROM own
+WHERE range_id IS NOT NULL
+UNION ALL
+SELECT o.process_id, o.thread_id, o.at_ns, o.is_known_role, o.range_id, 'cross_thread'
+FROM only_one AS o
+INNER JOIN helper AS h ON o.thread_id = h.thread_id AND o.is_known_role = h.is_known_role
+WHERE o.range_id IS NOT NULL

@@ -1,0 +1,62 @@
+-- Each time that a phase ran on a device. A range whose operations were launched by autograd's thread counts with them.
+--
+-- reads: phase_op, phase_range, iteration_window
+-- row:   one instance of a phase on one device
+--
+-- phase            VARCHAR  role, or name where the role is unknown
+-- name             VARCHAR  as the program marked it, NULL for labels
+-- process_id       BIGINT   the process
+-- device_id        BIGINT   the device
+-- iteration_index  BIGINT   the iteration, NULL where in none
+-- range_id         BIGINT   the range that marks it, NULL for labels
+-- start_ns         BIGINT   start of its first operation
+-- end_ns           BIGINT   end of its last one
+-- span_ns          BIGINT   from the one to the other
+-- busy_ns          BIGINT   union of its operations
+-- cpu_ns           BIGINT   length of the range on the host, NULL for labels and inside CUDA graphs
+-- ops              BIGINT   operations
+-- kernels          BIGINT   kernels among them
+-- kernel_ns        BIGINT   sum of the kernels' durations
+-- method           VARCHAR  how most of its operations were told
+-- is_steady        BOOLEAN  in a steady iteration and not cut off by the end of the capture
+WITH instance AS (
+    SELECT
+        phase,
+        process_id,
+        device_id,
+        range_id,
+        replay_call_id,
+        -- a label has no range: each iteration is an instance
+        CASE WHEN range_id IS NULL AND replay_call_id IS NULL THEN iteration_index END AS labelled_iteration,
+        min(iteration_index) AS iteration_index,
+        min(start_ns) AS start_ns,
+        max(end_ns) AS end_ns,
+        sum(added_ns)::BIGINT AS busy_ns,
+        count(*) AS ops,
+        count(*) FILTER (WHERE kind = 'kernel') AS kernels,
+        coalesce(sum(end_ns - start_ns) FILTER (WHERE kind = 'kernel'), 0)::BIGINT AS kernel_ns,
+        mode(method) AS method
+    FROM phase_op
+    GROUP BY ALL
+)
+
+SELECT
+    i.phase,
+    r.name,
+    i.process_id,
+    i.device_id,
+    i.iteration_index,
+    i.range_id,
+    i.start_ns,
+    i.end_ns,
+    i.end_ns - i.start_ns AS span_ns,
+    i.busy_ns,
+    CASE WHEN i.replay_call_id IS NULL THEN r.end_ns - r.start_ns END AS cpu_ns,
+    i.ops,
+    i.kernels,
+    i.kernel_ns,
+    i.method,
+    coalesce(w.is_steady, false) AND NOT coalesce(r.is_open, false) AS is_steady
+FROM instance AS i
+LEFT JOIN phase_range AS r ON i.range_id = r.range_id
+LEFT JOIN iteration_window AS w ON i.device_id = w.device_id AND i.iteration_index = w.iteration_index

@@ -1,0 +1,49 @@
+-- The user's ranges with the GPU work that their process launched while each was open, on whatever thread.
+--
+-- reads: user_range, launch_clock
+-- row:   one range
+--
+-- range_id       BIGINT   the range
+-- process_id     BIGINT   its process
+-- thread_id      BIGINT   its thread
+-- style          VARCHAR  push_pop or start_end
+-- domain         VARCHAR  NVTX domain
+-- name           VARCHAR  as given by the program
+-- family         VARCHAR  the name with each number replaced by #
+-- role           VARCHAR  what the phase is, NULL where unknown
+-- start_ns       BIGINT   opening
+-- end_ns         BIGINT   closing
+-- is_open        BOOLEAN  never closed within the capture
+-- launching_calls  BIGINT   launching calls made meanwhile
+-- launched_ops   BIGINT   operations recorded for them
+-- launched_ns    BIGINT   sum of their durations
+WITH opened AS (
+    SELECT r.range_id, coalesce(c.calls, 0) AS calls, coalesce(c.ops, 0) AS ops, coalesce(c.gpu_ns, 0) AS gpu_ns
+    FROM user_range AS r
+    ASOF LEFT JOIN launch_clock AS c ON r.process_id = c.process_id AND r.start_ns > c.at_ns
+),
+
+closed AS (
+    SELECT r.range_id, coalesce(c.calls, 0) AS calls, coalesce(c.ops, 0) AS ops, coalesce(c.gpu_ns, 0) AS gpu_ns
+    FROM user_range AS r
+    ASOF LEFT JOIN launch_clock AS c ON r.process_id = c.process_id AND r.end_ns >= c.at_ns
+)
+
+SELECT
+    r.range_id,
+    r.process_id,
+    r.thread_id,
+    r.style,
+    r.domain,
+    r.name,
+    r.family,
+    r.role,
+    r.start_ns,
+    r.end_ns,
+    r.is_open,
+    closed.calls - opened.calls AS launching_calls,
+    closed.ops - opened.ops AS launched_ops,
+    closed.gpu_ns - opened.gpu_ns AS launched_ns
+FROM user_range AS r
+INNER JOIN opened ON r.range_id = opened.range_id
+INNER JOIN closed ON r.range_id = closed.range_id
