@@ -37,9 +37,11 @@ followed AS (
 timed AS (
     SELECT
         *,
-        greatest(next_start_ns - start_ns, 0) AS period_ns,
-        median(greatest(next_start_ns - start_ns, 0)) OVER (PARTITION BY device_id) AS usual_ns
-    FROM followed
+        median(period_ns) OVER (PARTITION BY device_id) AS usual_ns
+    FROM (
+        -- greatest() alone would make the last one's missing period a zero
+        SELECT *, CASE WHEN next_start_ns IS NOT NULL THEN greatest(next_start_ns - start_ns, 0) END AS period_ns FROM followed
+    )
 ),
 
 first_usual AS (
@@ -58,7 +60,7 @@ SELECT
     t.last_end_ns,
     greatest(coalesce(t.next_start_ns, t.last_end_ns), t.start_ns) AS end_ns,
     t.period_ns,
-    greatest(t.next_start_ns - t.last_end_ns, 0) AS gap_ns,
+    CASE WHEN t.next_start_ns IS NOT NULL THEN greatest(t.next_start_ns - t.last_end_ns, 0) END AS gap_ns,
     NOT t.is_open AND t.iteration_index >= coalesce(f.iteration_index, 0) AS is_steady
 FROM timed AS t
 LEFT JOIN first_usual AS f ON t.device_id = f.device_id
