@@ -22,13 +22,15 @@ class Settings:
     min_iterations: int = 3
     """Below this many, nothing periodic is claimed."""
     min_coverage: float = 0.3
-    """A family of ranges that holds less of the process's GPU time than this does not mark its iterations."""
+    """A family of ranges that holds less of the process's GPU time than this does not mark its
+    iterations."""
     sure_coverage: float = 0.8
     """From this share of the GPU time on, a family of enough ranges is surely the iterations."""
     min_match: float = 0.8
-    """A sequence of kernels is periodic from this share of kernels that stand again one period later."""
+    """A sequence of kernels is periodic from this share of kernels that stand again one period
+    later."""
     sure_match: float = 0.97
     """From this share on, surely."""
     match_slack: float = 0.005
-    """A shorter period wins only if it matches as well as the best up to this: layers within an iteration match
-    nearly as well as iterations, but for their ends."""
+    """A shorter period wins only if it matches as well as the best up to this: layers within an
+    iteration match nearly as well as iterations, but for their ends."""

@@ -1,4 +1,5 @@
-"""Tables that ship with tracelens: roles of names, domains of libraries, kernels of communication."""
+"""Tables that ship with tracelens: roles of names, domains of libraries, kernels of
+communication."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ def shipped(name: str) -> dict[str, Any]:
 
 
 def of_user(path: Path | None) -> dict[str, Any]:
-    """The content of a user's table, empty where there is none. Raises TracelensError for an unusable file."""
+    """The content of a user's table, empty where there is none. Raises TracelensError for an
+    unusable file."""
     if path is None:
         return {}
     try:

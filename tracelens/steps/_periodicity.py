@@ -14,7 +14,8 @@ _GAP_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Period:
-    """A period: its length in kernels, the share of kernels that recur after it, and the places of its beginnings."""
+    """A period: its length in kernels, the share of kernels that recur after it, and the places of
+    its beginnings."""
 
     length: int
     match: float
@@ -24,9 +25,9 @@ class Period:
 def find(sequence: pl.DataFrame, settings: Settings) -> Period | None:
     """The shortest period of the whole sequence, or None where there is none.
 
-    ``sequence`` has one row a kernel in order of launch: ``word`` (equal for equal kernels), ``start_ns``, ``end_ns``.
-    A layer repeats within an iteration, and the sequence of layers breaks at its ends: a shorter period that misses
-    those is no period of the whole.
+    ``sequence`` has one row a kernel in order of launch: ``word`` (equal for equal kernels),
+    ``start_ns``, ``end_ns``. A layer repeats within an iteration, and the sequence of layers
+    breaks at its ends: a shorter period that misses those is no period of the whole.
     """
     words = sequence["word"]
     places = _places(words, settings.min_iterations)
@@ -69,7 +70,8 @@ def _match(words: pl.Series, lag: int) -> float:
 
 
 def _beginning(candidates: list[pl.Series], sequence: pl.DataFrame) -> pl.Series:
-    """The kernel to begin with: the one behind the longest pause where that stands out, else the first there is."""
+    """The kernel to begin with: the one behind the longest pause where that stands out, else the
+    first there is."""
     idle = (sequence["start_ns"] - sequence["end_ns"].cum_max().shift(1)).fill_null(0)
     period_ns = sequence["start_ns"].gather(candidates[0]).diff().median() or 1
     pauses = [float(idle.gather(s).median() or 0) for s in candidates]  # type: ignore[arg-type]

@@ -1,8 +1,9 @@
 """The iterations of a run, as intervals on the host of each process that launches GPU work.
 
-One row is one iteration: ``process_id, iteration_index (from 0), name, thread_id, start_ns, end_ns, range_id (NULL
-where no range marks it), is_open, method, confidence``. Found, in this order, from the names that ``--iterations``
-matches, from a family of ranges, from the cycle of phases, from the periodic sequence of kernels.
+One row is one iteration: ``process_id, iteration_index (from 0), name, thread_id, start_ns,
+end_ns, range_id (NULL where no range marks it), is_open, method, confidence``. Found, in this
+order, from the names that ``--iterations`` matches, from a family of ranges, from the cycle of
+phases, from the periodic sequence of kernels.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _FAMILY = ["process_id", "thread_id", "domain", "family"]
 
 
 def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
-    """Choose how iterations are told, process by process. Raises TracelensError for a regular expression of no use."""
+    """Choose how iterations are told, process by process. Raises TracelensError for a regular
+    expression of no use."""
     ranges = frames["range_candidate"].filter(pl.col("start_ns") < pl.col("end_ns"))
     launched = frames["launch_clock"].group_by("process_id").agg(pl.col("calls", "gpu_ns").max())
     if options.iterations is not None:
@@ -156,7 +158,8 @@ def _scored_families(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
 
 
 def _inside_phases(ranges: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:
-    """Which ranges lie inside a phase of their thread, and which hold one: range_id, is_inside_phase, holds_phase."""
+    """Which ranges lie inside a phase of their thread, and which hold one: range_id,
+    is_inside_phase, holds_phase."""
     phase = phases.select("thread_id", phase_start="start_ns", phase_end="end_ns").sort(
         "phase_start"
     )
@@ -180,8 +183,8 @@ def _inside_phases(ranges: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:
 
 
 def _from_phase_cycle(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Iterations from phases that nothing encloses: each begins with the first phase after an optimizer's end, or,
-    without optimizers, with each phase of the kind that comes first."""
+    """Iterations from phases that nothing encloses: each begins with the first phase after an
+    optimizer's end, or, without optimizers, with each phase of the kind that comes first."""
     found = []
     for (process_id,), phases in ranges.filter(pl.col("role").is_not_null()).group_by("process_id"):
         ordered = phases.sort("start_ns")

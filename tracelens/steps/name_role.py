@@ -1,6 +1,7 @@
 """What each name of a range says: a library's, an operator's, or the role of a phase.
 
-One row is one label in one domain: ``domain, label, role (NULL where unknown), is_library, is_operator``.
+One row is one label in one domain: ``domain, label, role (NULL where unknown), is_library,
+is_operator``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether an operation computes, communicates or copies, told by its name.
 
-One row is one name of an operation: ``name_id, op_class`` (compute, communication or copy). Memsets compute: like
-kernels, they write device memory in stream order.
+One row is one name of an operation: ``name_id, op_class`` (compute, communication or copy).
+Memsets compute: like kernels, they write device memory in stream order.
 """
 
 from __future__ import annotations
