@@ -33,6 +33,7 @@ clean:
 
 # Built without isolation, so that the build tool too is the one of the constraints file.
 $(VENV)/.installed: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) hatchling
 	$(INSTALL) --no-build-isolation --editable .
