@@ -19,7 +19,10 @@ WITH ordered AS (
         max(end_ns) OVER earlier AS busy_until_ns,
         arg_max(op_id, end_ns) OVER earlier AS previous_op_id
     FROM gpu_op
-    WINDOW earlier AS (PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    WINDOW
+        earlier AS (
+            PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        )
 )
 
 SELECT

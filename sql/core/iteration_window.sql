@@ -40,7 +40,8 @@ timed AS (
         median(period_ns) OVER (PARTITION BY device_id) AS usual_ns
     FROM (
         -- greatest() alone would make the last one's missing period a zero
-        SELECT *, CASE WHEN next_start_ns IS NOT NULL THEN greatest(next_start_ns - start_ns, 0) END AS period_ns FROM followed
+        SELECT *, CASE WHEN next_start_ns IS NOT NULL THEN greatest(next_start_ns - start_ns, 0) END AS period_ns
+        FROM followed
     )
 ),
 

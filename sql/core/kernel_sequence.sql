@@ -13,7 +13,8 @@
 SELECT
     o.process_id,
     o.device_id,
-    row_number() OVER (PARTITION BY o.device_id ORDER BY coalesce(o.call_start_ns, o.start_ns), o.start_ns) - 1 AS position,
+    row_number() OVER (PARTITION BY o.device_id ORDER BY coalesce(o.call_start_ns, o.start_ns), o.start_ns)
+    - 1 AS position,
     (hash(n.name, o.grid, o.block) >> 1)::BIGINT AS word,
     o.start_ns,
     o.end_ns,

@@ -10,7 +10,12 @@
 -- gpu_ns      BIGINT  sum of the durations of those
 WITH moment AS (
     -- what is captured into a graph does not run
-    SELECT c.process_id, c.start_ns AS at_ns, (s.end_ns IS NULL OR c.start_ns > s.end_ns)::INTEGER AS calls, 0 AS ops, 0 AS gpu_ns
+    SELECT
+        c.process_id,
+        c.start_ns AS at_ns,
+        (s.end_ns IS NULL OR c.start_ns > s.end_ns)::INTEGER AS calls,
+        0 AS ops,
+        0 AS gpu_ns
     FROM api_call AS c
     INNER JOIN api_kind AS k ON c.name_id = k.name_id
     ASOF LEFT JOIN stream_capture AS s ON c.process_id = s.process_id AND c.start_ns >= s.start_ns

@@ -32,7 +32,9 @@ phase_thread AS (
 elsewhere AS (
     SELECT o.process_id, o.thread_id, o.at_ns, o.is_known_role, e.range_id
     FROM own AS o
-    INNER JOIN phase_thread AS t ON o.process_id = t.process_id AND o.is_known_role = t.is_known_role AND o.thread_id <> t.thread_id
+    INNER JOIN
+        phase_thread AS t
+        ON o.process_id = t.process_id AND o.is_known_role = t.is_known_role AND o.thread_id <> t.thread_id
     ASOF LEFT JOIN phase_edge AS e
         ON t.thread_id = e.thread_id AND o.is_known_role = e.is_known_role AND o.at_ns >= e.at_ns
     WHERE o.range_id IS NULL

@@ -65,7 +65,8 @@ SELECT
     op_id,
     process_id,
     device_id,
-    coalesce(label_role, graph_known_phase, launch_known_phase, label, graph_unknown_phase, launch_unknown_phase) AS phase,
+    coalesce(label_role, graph_known_phase, launch_known_phase, label, graph_unknown_phase, launch_unknown_phase)
+        AS phase,
     coalesce(label_role, graph_known_phase, launch_known_phase) IS NOT NULL AS is_known_role,
     CASE
         WHEN label_role IS NOT NULL THEN NULL

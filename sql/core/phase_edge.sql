@@ -9,10 +9,20 @@
 -- at_ns          BIGINT   the moment
 -- range_id       BIGINT   the innermost phase open from then on, NULL where none is
 WITH edge AS (
-    SELECT thread_id, process_id, is_known_role, range_id, start_ns AS at_ns, 1 AS step, 1 AS turn, -end_ns AS tie FROM phase_range
+    SELECT thread_id, process_id, is_known_role, range_id, start_ns AS at_ns, 1 AS step, 1 AS turn, -end_ns AS tie
+    FROM phase_range
     UNION ALL
     -- at one moment, what ends comes before what begins, but an empty range ends after it began
-    SELECT thread_id, process_id, is_known_role, range_id, end_ns, -1, CASE WHEN end_ns > start_ns THEN 0 ELSE 2 END, -start_ns FROM phase_range
+    SELECT
+        thread_id,
+        process_id,
+        is_known_role,
+        range_id,
+        end_ns,
+        -1,
+        CASE WHEN end_ns > start_ns THEN 0 ELSE 2 END,
+        -start_ns
+    FROM phase_range
 ),
 
 swept AS (
@@ -21,7 +31,8 @@ swept AS (
         sum(step) OVER by_time AS depth,
         row_number() OVER by_time AS place
     FROM edge
-    WINDOW by_time AS (PARTITION BY thread_id, is_known_role ORDER BY at_ns, turn, tie, range_id ROWS UNBOUNDED PRECEDING)
+    WINDOW
+        by_time AS (PARTITION BY thread_id, is_known_role ORDER BY at_ns, turn, tie, range_id ROWS UNBOUNDED PRECEDING)
 )
 
 SELECT

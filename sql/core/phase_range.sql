@@ -41,9 +41,12 @@ SELECT range_id, process_id, thread_id, name, role AS phase, true AS is_known_ro
 FROM below
 WHERE role IS NOT NULL AND range_id NOT IN (SELECT range_id FROM containing)
 -- optim > Optimizer.step: one phase, not two
-QUALIFY coalesce(max(end_ns) OVER (
-    PARTITION BY thread_id, role ORDER BY start_ns, end_ns DESC, range_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-) < end_ns, true)
+QUALIFY
+    coalesce(max(end_ns) OVER (
+        PARTITION BY thread_id, role
+        ORDER BY start_ns, end_ns DESC, range_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) < end_ns, true)
 UNION ALL
-SELECT range_id, process_id, thread_id, name, coalesce(nullif(family, ''), '(unnamed)'), false, start_ns, end_ns, is_open
+SELECT
+    range_id, process_id, thread_id, name, coalesce(nullif(family, ''), '(unnamed)'), false, start_ns, end_ns, is_open
 FROM outermost

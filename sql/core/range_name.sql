@@ -8,7 +8,10 @@
 -- family      VARCHAR  the label with each number replaced by #
 -- is_emitted  BOOLEAN  emit_nvtx wrote it, for an operator
 WITH label AS (
-    SELECT domain, split_part(name, ', ', 1) AS label, bool_or(contains(name, ', op_id = ') OR contains(name, ', seq = ')) AS is_emitted
+    SELECT
+        domain,
+        split_part(name, ', ', 1) AS label,
+        bool_or(contains(name, ', op_id = ') OR contains(name, ', seq = ')) AS is_emitted
     FROM host_range
     GROUP BY ALL
     UNION
