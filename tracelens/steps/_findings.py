@@ -1,0 +1,116 @@
+"""Which finding a stretch of host time, an idle piece or a copy belongs to: each millisecond to one, decided here only.
+
+| what held the host                                             | finding                  |
+|----------------------------------------------------------------|--------------------------|
+| a call that waits for a small copy sent again and again        | repeated-small-copies    |
+| a call that waits for a copy that takes real time              | transfer-bound           |
+| any other synchronising call                                   | host-sync                |
+| cudaMalloc, cudaFree and their kin                             | allocator-churn          |
+| silence between iterations or in a data phase                  | input-starved            |
+| silence elsewhere                                              | host-stall               |
+| the profiler itself                                            | profiler                 |
+| dispatch, in an optimizer phase of very many tiny kernels      | optimizer-small-kernels  |
+| dispatch elsewhere                                             | launch-bound             |
+
+Idle behind one of these, while the queue that it let run dry fills again, goes with it (see idle_cause).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from tracelens.settings import Settings
+
+INPUT: Final = "input-starved"
+HOST: Final = "host-stall"
+SYNC: Final = "host-sync"
+TRANSFER: Final = "transfer-bound"
+SMALL_COPIES: Final = "repeated-small-copies"
+ALLOCATOR: Final = "allocator-churn"
+PROFILER: Final = "profiler"
+LAUNCH: Final = "launch-bound"
+OPTIMIZER: Final = "optimizer-small-kernels"
+COMMUNICATION: Final = "exposed-communication"
+
+SCENARIOS: Final = (
+    INPUT,
+    SYNC,
+    ALLOCATOR,
+    LAUNCH,
+    OPTIMIZER,
+    TRANSFER,
+    SMALL_COPIES,
+    HOST,
+    COMMUNICATION,
+    PROFILER,
+)
+
+
+def copy_findings(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.DataFrame:
+    """The finding of each copy between host and device: one row a copy (op_id, copy_finding).
+
+    A copy up to the size that the driver stages is a constant sent again where many of that size go to the device
+    in an iteration; a single small one costs only the waiting for it, so that it is NULL. A larger one to the device
+    takes real time. One from the device is what the host asked to see: it takes real time only where it lasts longer
+    than the host would wait for the queue (decided by the caller, which knows the call).
+    """
+    copies = frames["launched_op"].filter(
+        (pl.col("kind") == "memcpy") & pl.col("copy_kind").is_in(["HtoD", "DtoH"])
+    )
+    iterations = (
+        frames["iteration_window"].group_by("device_id").agg(pl.len().alias("iterations"))
+    )
+    same = pl.len().over("device_id", "copy_kind", "bytes")
+    return (
+        copies.join(iterations, on="device_id", how="left")
+        .with_columns(
+            small=pl.col("bytes").fill_null(0) <= settings.staged_copy_bytes,
+            to_device=pl.col("copy_kind") == "HtoD",
+            repeats=same / pl.col("iterations"),
+        )
+        .select(
+            "op_id",
+            copy_finding=pl.when(~pl.col("small"))
+            .then(pl.lit(TRANSFER))
+            .when(pl.col("to_device") & (pl.col("repeats") >= settings.repeated_copies))
+            .then(pl.lit(SMALL_COPIES)),
+        )
+    )
+
+
+def small_kernel_optimizers(
+    frames: Mapping[str, pl.DataFrame], settings: Settings
+) -> pl.DataFrame:
+    """Devices whose optimizer phase is made of very many tiny kernels: one row a device (device_id)."""
+    kernels = (
+        frames["launched_op"]
+        .filter(pl.col("kind") == "kernel")
+        .select("op_id", ns=pl.col("end_ns") - pl.col("start_ns"))
+    )
+    phase = frames["op_phase"].filter(
+        (pl.col("role") == "optimizer") & pl.col("iteration_index").is_not_null()
+    )
+    return (
+        phase.join(kernels, on="op_id")
+        .group_by("device_id")
+        .agg(
+            an_iteration=pl.len() / pl.col("iteration_index").n_unique(), mean_ns=pl.col("ns").mean()
+        )
+        .filter(
+            (pl.col("an_iteration") >= settings.small_kernels)
+            & (pl.col("mean_ns") <= settings.small_kernel_ns)
+        )
+        .select("device_id")
+    )
+
+
+def dispatch_finding(tiny_optimizer: bool) -> pl.Expr:
+    """The finding of dispatch, from the column ``role`` of the operation that it leads to."""
+    if not tiny_optimizer:
+        return pl.lit(LAUNCH)
+    return (
+        pl.when(pl.col("role") == "optimizer").then(pl.lit(OPTIMIZER)).otherwise(pl.lit(LAUNCH))
+    )

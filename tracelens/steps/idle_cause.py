@@ -1,0 +1,326 @@
+"""Why a device was idle: each gap between its operations, split by time among causes.
+
+reads: launched_op, api_kind, idle_gap, host_pause, iteration_window, op_phase, host_range, range_nesting, profiler_overhead
+row:   one cause within one gap, within one iteration's window
+
+gap_id           BIGINT   the gap, in idle_gap
+device_id        BIGINT   the device
+iteration_index  BIGINT   the iteration whose window holds the idle time, NULL outside windows
+cause            VARCHAR  dependency, sync, allocator, launch, input, host, profiler or unknown
+finding          VARCHAR  the finding that the time belongs to, NULL for dependency and unknown
+idle_ns          BIGINT   idle time with this cause; the rows of a gap sum to its length
+role             VARCHAR  role of the operation that ends the gap, NULL where unknown
+call_id          BIGINT   the call that held the host, or whose aftermath this is; for launch, the call that ends the gap
+call_name        VARCHAR  its name
+thread_id        BIGINT   its thread
+next_op_id       BIGINT   the operation that ends the gap
+start_ns         BIGINT   first moment of the gap with this cause
+end_ns           BIGINT   last moment of the gap with this cause
+open_range       VARCHAR  the innermost range open on that thread then, NULL where none was
+
+A gap whose ending operation was launched before it began is a ``dependency``. Otherwise the host is looked at from the
+start of the gap to the return of that launch: pauses (see host_pause) count as what they are, the profiler's own time
+as ``profiler``, and the rest is dispatch. Dispatch is the aftermath of a pause as long as that pause's credit lasts:
+a pause of W ns with the device busy took W ns of lead from the host, so up to W ns of idle dispatch after it would not
+have been idle without it. A new pause raises the credit to its own W. Without credit, dispatch is ``launch``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from tracelens.options import Options
+from tracelens.settings import Settings
+from tracelens.steps import _findings, _intervals
+from tracelens.steps._host import feeding_threads
+
+READS = (
+    "launched_op",
+    "api_kind",
+    "idle_gap",
+    "host_pause",
+    "iteration_window",
+    "op_phase",
+    "host_range",
+    "range_nesting",
+    "profiler_overhead",
+)
+
+SCHEMA = {
+    "gap_id": pl.Int64,
+    "device_id": pl.Int64,
+    "iteration_index": pl.Int64,
+    "cause": pl.String,
+    "finding": pl.String,
+    "idle_ns": pl.Int64,
+    "role": pl.String,
+    "call_id": pl.Int64,
+    "call_name": pl.String,
+    "thread_id": pl.Int64,
+    "next_op_id": pl.Int64,
+    "start_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "open_range": pl.String,
+}
+_ROW = ("gap_id", "iteration_index", "cause", "finding", "call_id")
+
+
+def build(
+    frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings
+) -> pl.DataFrame:
+    """The causes of every gap, by device and time."""
+    gaps = _with_launches(frames)
+    tiny = _findings.small_kernel_optimizers(frames, settings)["device_id"].to_list()
+    parts = [
+        _device(frames, gaps.filter(pl.col("device_id") == device), device, device in tiny, settings)
+        for device in gaps["device_id"].unique().sort().to_list()
+    ]
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
+
+
+def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Gaps with the launch and the role of the operation that ends each."""
+    roles = frames["op_phase"].select("op_id", "role").unique("op_id")
+    launches = frames["launched_op"].select(
+        "op_id",
+        "call_start_ns",
+        "call_end_ns",
+        next_call_id="call_id",
+        next_thread_id="thread_id",
+    )
+    return (
+        frames["idle_gap"]
+        .select("gap_id", "device_id", "start_ns", "end_ns", "next_op_id")
+        .filter(pl.col("end_ns") > pl.col("start_ns"))
+        .join(launches, left_on="next_op_id", right_on="op_id", how="left")
+        .join(roles, left_on="next_op_id", right_on="op_id", how="left")
+        .sort("device_id", "start_ns")
+    )
+
+
+def _device(
+    frames: Mapping[str, pl.DataFrame],
+    gaps: pl.DataFrame,
+    device_id: int,
+    tiny_optimizer: bool,
+    settings: Settings,
+) -> pl.DataFrame:
+    pauses = (
+        frames["host_pause"]
+        .filter(pl.col("device_id") == device_id)
+        .sort("start_ns")
+        .with_row_index("pause")
+        .with_columns(pl.col("pause").cast(pl.Int64))
+    )
+    windows = frames["iteration_window"].filter(pl.col("device_id") == device_id).sort("start_ns")
+    threads = feeding_threads(frames["launched_op"].filter(pl.col("device_id") == device_id))
+    overhead = _intervals.union(
+        frames["profiler_overhead"].filter(pl.col("thread_id").is_in(threads.implode()))
+    )
+    pieces = _pieces(_stretches(gaps, settings), pauses, overhead, windows)
+    pieces = _with_credit(pieces, pauses, gaps)
+    rows = _named(pieces, pauses, gaps, tiny_optimizer)
+    rows = rows.with_columns(device_id=pl.lit(device_id, pl.Int64))
+    return _with_evidence(rows, frames).select(
+        pl.col(name).cast(kind) for name, kind in SCHEMA.items()
+    )
+
+
+def _stretches(gaps: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+    """Gaps cut where the launch returns, each part with its cause where that needs no look at the host.
+
+    Columns gap_id, start_ns, end_ns, given (a cause, or NULL: look at the host).
+    """
+    launched = pl.col("call_end_ns").clip(pl.col("start_ns"), pl.col("end_ns"))
+    # What an operation needs at most to start once launched goes with the launch.
+    ready = pl.min_horizontal("end_ns", launched + settings.launch_latency_ns)
+    skewed = pl.col("call_start_ns").is_null() | (pl.col("call_start_ns") > pl.col("end_ns"))
+    given = (
+        pl.when(skewed)
+        .then(pl.lit("unknown"))
+        .when(pl.col("call_end_ns") <= pl.col("start_ns"))
+        .then(pl.lit("dependency"))
+    )
+    gaps = gaps.with_columns(launched=launched, ready=ready, given=given)
+    looked = gaps.filter(pl.col("given").is_null())
+    return pl.concat(
+        [
+            gaps.filter(pl.col("given").is_not_null()).select("gap_id", "start_ns", "end_ns", "given"),
+            looked.select("gap_id", "start_ns", end_ns="launched", given="given"),
+            looked.select("gap_id", start_ns="launched", end_ns="ready", given=pl.lit("launch")),
+            looked.select("gap_id", start_ns="ready", end_ns="end_ns", given=pl.lit("dependency")),
+        ]
+    ).filter(pl.col("end_ns") > pl.col("start_ns")).sort("start_ns")
+
+
+def _pieces(
+    stretches: pl.DataFrame, pauses: pl.DataFrame, overhead: pl.DataFrame, windows: pl.DataFrame
+) -> pl.DataFrame:
+    """Stretches cut at the borders of pauses, profiler overhead and windows: what each piece lies in.
+
+    Columns start_ns, end_ns, gap_id, given, pause (NULL outside pauses), profiled, iteration_index.
+    """
+    borders = [
+        frame[column]
+        for frame in (stretches, pauses, overhead, windows)
+        for column in ("start_ns", "end_ns")
+    ]
+    times = pl.concat(borders).unique().sort()
+    pieces = pl.DataFrame({"start_ns": times}).with_columns(end_ns=pl.col("start_ns").shift(-1))
+    pieces = pieces.filter(pl.col("end_ns").is_not_null()).set_sorted("start_ns")
+    pieces = _lies_in(pieces, stretches, ["gap_id", "given"]).filter(pl.col("gap_id").is_not_null())
+    pieces = _lies_in(pieces, windows, ["iteration_index"])
+    pieces = _lies_in(pieces, pauses, ["pause"])
+    pieces = _lies_in(pieces, overhead.with_columns(profiled=pl.lit(True)), ["profiled"])
+    # Only what the host was looked at for can lie in a pause.
+    walked = pl.col("given").is_null()
+    return pieces.with_columns(
+        pause=pl.when(walked).then(pl.col("pause")),
+        profiled=walked & pl.col("profiled").fill_null(False),
+    )
+
+
+def _lies_in(pieces: pl.DataFrame, intervals: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """Add columns of the one of the disjoint intervals that holds each piece, NULL where none does."""
+    holders = intervals.select("start_ns", *columns, holder_end="end_ns").sort("start_ns")
+    joined = pieces.join_asof(holders, on="start_ns", strategy="backward", check_sortedness=False)
+    held = pl.col("start_ns") < pl.col("holder_end")
+    return joined.with_columns(pl.when(held).then(pl.col(c)).alias(c) for c in columns).drop(
+        "holder_end"
+    )
+
+
+def _with_credit(
+    pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame
+) -> pl.DataFrame:
+    """Split dispatch into the aftermath of a pause and its own: adds ``aftermath_ns`` and ``blamed`` (a pause).
+
+    Credit before a dispatch piece is max(credit, W) over the pauses since, less the dispatch since. With D the running
+    sum of idle dispatch and X = max(credit + D), that is a running maximum: of D + W at pauses, of D at dispatch.
+    """
+    is_dispatch = (
+        pl.col("pause").is_null() & ~pl.col("profiled") & pl.col("given").fill_null("launch").eq("launch")
+    )
+    pieces = pieces.with_row_index("piece").with_columns(
+        dispatch_ns=pl.when(is_dispatch).then(pl.col("end_ns") - pl.col("start_ns")).otherwise(0)
+    )
+    idle_ns = _intervals.covered_before(pauses["end_ns"], gaps) - _intervals.covered_before(
+        pauses["start_ns"], gaps
+    )
+    lost = pauses.select(
+        "pause",
+        time="end_ns",
+        lead_ns=pl.col("end_ns") - pl.col("start_ns") - idle_ns,
+        dispatch_ns=pl.lit(0, pl.Int64),
+    )
+    events = pl.concat(
+        [lost, pieces.select("piece", "dispatch_ns", time="start_ns", lead_ns=pl.lit(0, pl.Int64))],
+        how="diagonal",
+    ).sort("time", maintain_order=True)
+    events = events.with_columns(spent=pl.col("dispatch_ns").cum_sum()).with_columns(
+        reach=(pl.col("spent") + pl.col("lead_ns")).cum_max()
+    )
+    before = pl.col("reach").shift(1).fill_null(0)
+    raised = (pl.col("lead_ns") > 0) & (pl.col("reach") > before)
+    events = events.with_columns(
+        credit=before - (pl.col("spent") - pl.col("dispatch_ns")),
+        blamed=pl.when(raised).then(pl.col("pause")).forward_fill(),
+    ).filter(pl.col("piece").is_not_null())
+    return pieces.join(
+        events.select(
+            "piece", "blamed", aftermath_ns=pl.min_horizontal("dispatch_ns", "credit")
+        ),
+        on="piece",
+        how="left",
+    )
+
+
+def _named(
+    pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame, tiny_optimizer: bool
+) -> pl.DataFrame:
+    """One row a gap, iteration, cause and call."""
+    of_gap = gaps.select("gap_id", "role", "next_op_id", "next_call_id", "next_thread_id")
+    length = pl.col("end_ns") - pl.col("start_ns")
+    split = pl.concat(
+        [
+            pieces.filter(pl.col("aftermath_ns") > 0).with_columns(
+                idle_ns=pl.col("aftermath_ns"), pause=pl.col("blamed"), given=pl.lit(None, pl.String)
+            ),
+            pieces.filter(length > pl.col("aftermath_ns")).with_columns(
+                idle_ns=length - pl.col("aftermath_ns")
+            ),
+        ]
+    )
+    why = pauses.select("pause", "cause", "finding", "call_id", "thread_id")
+    rows = split.join(why, on="pause", how="left").join(of_gap, on="gap_id", how="left")
+    is_given = pl.col("given").is_in(["dependency", "unknown"])
+    own = pl.col("pause").is_null()
+    rows = rows.with_columns(
+        cause=pl.when(is_given.fill_null(False))
+        .then(pl.col("given"))
+        .when(pl.col("profiled"))
+        .then(pl.lit("profiler"))
+        .otherwise(pl.col("cause").fill_null("launch")),
+        call_id=pl.when(own).then(pl.col("next_call_id")).otherwise(pl.col("call_id")),
+        thread_id=pl.when(own).then(pl.col("next_thread_id")).otherwise(pl.col("thread_id")),
+    ).with_columns(
+        finding=pl.when(pl.col("cause") == "profiler")
+        .then(pl.lit(_findings.PROFILER))
+        .when(pl.col("cause") == "launch")
+        .then(_findings.dispatch_finding(tiny_optimizer))
+        .when(~pl.col("cause").is_in(["dependency", "unknown"]))
+        .then(pl.col("finding")),
+    )
+    return rows.group_by(_ROW, maintain_order=True).agg(
+        pl.col("idle_ns").sum(),
+        pl.col("start_ns").min(),
+        pl.col("end_ns").max(),
+        pl.first("role", "thread_id", "next_op_id"),
+    )
+
+
+def _with_evidence(rows: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Add the name of the call, and the name of the range open on its thread when the piece began."""
+    names = frames["api_kind"].select("name_id", call_name="name").unique("name_id")
+    calls = frames["launched_op"].select("call_id", name_id="call_name_id").drop_nulls()
+    pauses = frames["host_pause"].select("call_id", "call_name").drop_nulls()
+    named = pl.concat(
+        [calls.join(names, on="name_id").select("call_id", "call_name"), pauses]
+    ).unique("call_id", keep="any")
+    rows = rows.join(named, on="call_id", how="left").sort("start_ns")
+    return rows.join_asof(
+        _open_ranges(frames),
+        left_on="start_ns",
+        right_on="time",
+        by="thread_id",
+        strategy="backward",
+        check_sortedness=False,
+    )
+
+
+def _open_ranges(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The innermost range on each thread from each moment on: columns time, thread_id, open_range."""
+    ranges = frames["range_nesting"].join(
+        frames["host_range"].select("range_id", "start_ns", "end_ns", "name"), on="range_id"
+    )
+    names = frames["host_range"].select(parent_id="range_id", parent_name="name")
+    ranges = ranges.join(names, on="parent_id", how="left")
+    # At one moment ranges close before others open: inner ones close first, outer ones open first.
+    return (
+        pl.concat(
+            [
+                ranges.select("thread_id", time="start_ns", order="depth", open_range="name"),
+                ranges.select(
+                    "thread_id",
+                    time="end_ns",
+                    order=-1 - pl.col("depth").cast(pl.Int64),
+                    open_range="parent_name",
+                ),
+            ],
+            how="vertical_relaxed",
+        )
+        .sort("time", "order")
+        .drop("order")
+    )
