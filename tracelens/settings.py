@@ -35,33 +35,45 @@ class Settings:
     """A shorter period wins only if it matches as well as the best up to this: layers within an
     iteration match nearly as well as iterations, but for their ends."""
     input_silence_ns: int = 200_000
-    """A host that makes no CUDA call for this long between iterations, or in a data phase, fetches input. Python
-    dispatch alone pauses up to a millisecond, but hardly ever there, where nothing is dispatched."""
+    """A host that makes no CUDA call for this long between iterations, or in a data phase, fetches
+    input. Python dispatch alone pauses up to a millisecond, but hardly ever there, where nothing is
+    dispatched."""
     host_silence_ns: int = 1_000_000
-    """A host that makes no CUDA call for this long elsewhere computes something else; shorter pauses are dispatch."""
+    """A host that makes no CUDA call for this long elsewhere computes something else; shorter
+    pauses are dispatch."""
     host_silence_factor: float = 10.0
     """And no less than this many times the usual distance of two calls in its phase."""
+    dispatch_dominates: float = 3.0
+    """Where dispatch costs so many times as much idle as silences do, short ones count with it."""
+    host_stall_ns: int = 20_000_000
+    """A silence of this length is no framework's bookkeeping, whatever else is slow."""
     launch_latency_ns: int = 300_000
-    """An operation that starts later than this after its launch returned waited for something else. Kernels take a few
-    microseconds; a large pageable copy takes 250, in which the driver fills its staging buffer."""
+    """An operation that starts later than this after its launch returned waited for something else.
+    Kernels take a few microseconds; a large pageable copy takes 250, in which the driver fills its
+    staging buffer."""
     staged_copy_bytes: int = 65_536
-    """Pageable copies to the device up to this size return once they are staged (CUDA's documented behaviour)."""
+    """Pageable copies to the device up to this size return once they are staged (CUDA's documented
+    behaviour)."""
     blocking_copy_share: float = 0.8
-    """A copy call that covers this share of its copy waited for it: large pageable calls return a little early."""
+    """A copy call that covers this share of its copy waited for it: large pageable calls return a
+    little early."""
     repeated_copies: int = 8
     """So many small copies of one size an iteration are one value sent again and again."""
     small_kernels: int = 200
-    """An optimizer with so many kernels an iteration runs them parameter by parameter: fused ones need tens."""
+    """An optimizer with so many kernels an iteration runs them parameter by parameter: fused ones
+    need tens."""
     small_kernel_ns: int = 10_000
     """Kernels shorter than a launch takes: the GPU finishes each before the next arrives."""
     edge_late_ns: int = 15_000
-    """An operation that starts so long after its launch and its stream allow waited for another stream."""
+    """An operation that starts so long after its launch and its stream allow waited for another
+    stream."""
     edge_window_ns: int = 60_000
     """What it waited for ended within this time before its start."""
     queue_depth: int = 1_024
     """Launches that a stream holds before the next launch call waits."""
     backpressure_factor: float = 4.0
-    """A launch call that lasts so many times its usual time, on a full queue, waits and does no work."""
+    """A launch call that lasts so many times its usual time, on a full queue, waits and does no
+    work."""
     replay_ops: int = 60_000
     """The replay runs over as many whole iterations as hold so many operations: a second's work."""
     replay_tolerance: float = 0.03

@@ -1,4 +1,5 @@
-"""Which finding a stretch of host time, an idle piece or a copy belongs to: each millisecond to one, decided here only.
+"""Which finding a stretch of host time, an idle piece or a copy belongs to: each millisecond to
+one, decided here only.
 
 | what held the host                                             | finding                  |
 |----------------------------------------------------------------|--------------------------|
@@ -7,12 +8,13 @@
 | any other synchronising call                                   | host-sync                |
 | cudaMalloc, cudaFree and their kin                             | allocator-churn          |
 | silence between iterations or in a data phase                  | input-starved            |
-| silence elsewhere                                              | host-stall               |
+| silence elsewhere (unless it counts as dispatch)             | host-stall               |
 | the profiler itself                                            | profiler                 |
 | dispatch, in an optimizer phase of very many tiny kernels      | optimizer-small-kernels  |
-| dispatch elsewhere                                             | launch-bound             |
+| dispatch elsewhere, short silences of a run that it dominates  | launch-bound             |
 
-Idle behind one of these, while the queue that it let run dry fills again, goes with it (see idle_cause).
+Idle behind one of these, while the queue that it let run dry fills again, goes with it (see
+idle_cause).
 """
 
 from __future__ import annotations
@@ -52,17 +54,16 @@ SCENARIOS: Final = (
 def copy_findings(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.DataFrame:
     """The finding of each copy between host and device: one row a copy (op_id, copy_finding).
 
-    A copy up to the size that the driver stages is a constant sent again where many of that size go to the device
-    in an iteration; a single small one costs only the waiting for it, so that it is NULL. A larger one to the device
-    takes real time. One from the device is what the host asked to see: it takes real time only where it lasts longer
-    than the host would wait for the queue (decided by the caller, which knows the call).
+    A copy up to the size that the driver stages is a constant sent again where many of that size go
+    to the device in an iteration; a single small one costs only the waiting for it, so that it is
+    NULL. A larger one to the device takes real time. One from the device is what the host asked to
+    see: it takes real time only where it lasts longer than the host would wait for the queue
+    (decided by the caller, which knows the call).
     """
     copies = frames["launched_op"].filter(
         (pl.col("kind") == "memcpy") & pl.col("copy_kind").is_in(["HtoD", "DtoH"])
     )
-    iterations = (
-        frames["iteration_window"].group_by("device_id").agg(pl.len().alias("iterations"))
-    )
+    iterations = frames["iteration_window"].group_by("device_id").agg(pl.len().alias("iterations"))
     same = pl.len().over("device_id", "copy_kind", "bytes")
     return (
         copies.join(iterations, on="device_id", how="left")
@@ -81,23 +82,25 @@ def copy_findings(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.
     )
 
 
-def small_kernel_optimizers(
-    frames: Mapping[str, pl.DataFrame], settings: Settings
-) -> pl.DataFrame:
-    """Devices whose optimizer phase is made of very many tiny kernels: one row a device (device_id)."""
+def small_kernel_optimizers(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.DataFrame:
+    """Devices whose optimizer phase is made of very many tiny kernels: one row a device
+    (device_id)."""
     kernels = (
         frames["launched_op"]
         .filter(pl.col("kind") == "kernel")
         .select("op_id", ns=pl.col("end_ns") - pl.col("start_ns"))
     )
     phase = frames["op_phase"].filter(
-        (pl.col("role") == "optimizer") & pl.col("iteration_index").is_not_null()
+        pl.col("is_known_role")
+        & (pl.col("phase") == "optimizer")
+        & pl.col("iteration_index").is_not_null()
     )
     return (
         phase.join(kernels, on="op_id")
         .group_by("device_id")
         .agg(
-            an_iteration=pl.len() / pl.col("iteration_index").n_unique(), mean_ns=pl.col("ns").mean()
+            an_iteration=pl.len() / pl.col("iteration_index").n_unique(),
+            mean_ns=pl.col("ns").mean(),
         )
         .filter(
             (pl.col("an_iteration") >= settings.small_kernels)
@@ -107,10 +110,34 @@ def small_kernel_optimizers(
     )
 
 
+def of_idle(idle: pl.DataFrame, tiny_optimizer: bool, settings: Settings) -> pl.Expr:
+    """The finding of each idle row of one device, from its cause, role, pause_ns and the finding of
+    its pause.
+
+    Where dispatch leaves the device idle for most of the time, the short silences between its
+    phases (autograd and the optimizer collecting their tensors) are the same slow host at work, and
+    are told as one with it.
+    """
+    within = idle.filter(pl.col("iteration_index").is_not_null())
+    dispatch_ns, silent_ns = (
+        int(within.filter(pl.col("cause") == cause)["idle_ns"].sum())
+        for cause in ("launch", "host")
+    )
+    is_dispatch = pl.col("cause") == "launch"
+    if dispatch_ns > settings.dispatch_dominates * silent_ns:
+        is_dispatch |= (pl.col("cause") == "host") & (pl.col("pause_ns") < settings.host_stall_ns)
+    return (
+        pl.when(is_dispatch)
+        .then(dispatch_finding(tiny_optimizer))
+        .when(pl.col("cause") == "profiler")
+        .then(pl.lit(PROFILER))
+        .when(~pl.col("cause").is_in(["dependency", "unknown"]))
+        .then(pl.col("finding"))
+    )
+
+
 def dispatch_finding(tiny_optimizer: bool) -> pl.Expr:
     """The finding of dispatch, from the column ``role`` of the operation that it leads to."""
     if not tiny_optimizer:
         return pl.lit(LAUNCH)
-    return (
-        pl.when(pl.col("role") == "optimizer").then(pl.lit(OPTIMIZER)).otherwise(pl.lit(LAUNCH))
-    )
+    return pl.when(pl.col("role") == "optimizer").then(pl.lit(OPTIMIZER)).otherwise(pl.lit(LAUNCH))

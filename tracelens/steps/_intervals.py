@@ -1,4 +1,5 @@
-"""Interval arithmetic on frames with the columns start_ns and end_ns: integer nanoseconds, half open."""
+"""Interval arithmetic on frames with the columns start_ns and end_ns: integer nanoseconds, half
+open."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def covered_before(times: pl.Series, intervals: pl.DataFrame) -> pl.Series:
 
 
 def exposed(intervals: pl.DataFrame, hidden_by: pl.DataFrame) -> pl.DataFrame:
-    """The stretches that ``intervals`` cover and ``hidden_by`` does not: columns start_ns, end_ns, sorted."""
+    """The stretches that ``intervals`` cover and ``hidden_by`` does not: columns start_ns, end_ns,
+    sorted."""
     mine, theirs = union(intervals), union(hidden_by)
     events = pl.concat(
         [
@@ -63,6 +65,8 @@ def exposed(intervals: pl.DataFrame, hidden_by: pl.DataFrame) -> pl.DataFrame:
         events.with_columns(
             pl.col("mine").cum_sum(), pl.col("theirs").cum_sum(), end_ns=pl.col("time").shift(-1)
         )
-        .filter((pl.col("mine") > 0) & (pl.col("theirs") == 0) & (pl.col("end_ns") > pl.col("time")))
+        .filter(
+            (pl.col("mine") > 0) & (pl.col("theirs") == 0) & (pl.col("end_ns") > pl.col("time"))
+        )
         .select(start_ns="time", end_ns="end_ns")
     )

@@ -1,6 +1,7 @@
-"""Stretches in which the host that feeds a device did anything but dispatch: it waited, allocated, or was silent.
+"""Stretches in which the host that feeds a device did anything but dispatch: it waited, allocated,
+or was silent.
 
-reads: launched_op, api_call, api_kind, iteration, iteration_window, op_phase, host_range, name_role
+reads: launched_op, api_call, api_kind, iteration, iteration_window, op_phase, user_range
 row:   one call, or one silence between two calls; they do not overlap on a device
 
 device_id  BIGINT   the device that is fed
@@ -24,7 +25,7 @@ from tracelens.settings import Settings
 from tracelens.steps import _findings, _intervals
 from tracelens.steps._host import CALL_FRAMES, device_calls
 
-READS = (*CALL_FRAMES, "iteration", "host_range", "name_role")
+READS = (*CALL_FRAMES, "iteration", "user_range")
 
 SCHEMA = {
     "device_id": pl.Int64,
@@ -38,20 +39,18 @@ SCHEMA = {
 }
 
 
-def build(
-    frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings
-) -> pl.DataFrame:
+def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
     """The pauses of every device's host, by device and start."""
+    frames = {name: frames[name] for name in READS}
     devices = frames["launched_op"]["device_id"].unique().sort().to_list()
     parts = [_pauses(frames, device, settings) for device in devices]
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
 
 
-def _pauses(
-    frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settings
-) -> pl.DataFrame:
+def _pauses(frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settings) -> pl.DataFrame:
     calls = device_calls(frames, device_id, settings)
-    # Calls of two threads, or one inside another, share time: it counts for the one that began first.
+    # Calls of two threads, or one inside another, share time: it counts for the one that began
+    # first.
     free_from = pl.col("end_ns").cum_max().shift(1).fill_null(pl.col("start_ns").min())
     calls = calls.with_columns(free_ns=free_from).with_columns(
         begin_ns=pl.max_horizontal("start_ns", "free_ns")
@@ -121,17 +120,15 @@ def _silences(
 def _places(
     frames: Mapping[str, pl.DataFrame], silences: pl.DataFrame, settings: Settings
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
-    """Whether the middle of each silence lies in a data phase, in another known phase, in an iteration.
+    """Whether the middle of each silence lies in a data phase, in another known phase, in an
+    iteration.
 
     Where no iteration is known, everything counts as inside one.
     """
     processes = silences["process_id"].unique().implode()
     middle = (silences["start_ns"] + silences["free_ns"]) // 2
-    named = frames["name_role"].filter(pl.col("role").is_not_null()).unique(["domain", "name"])
-    ranges = (
-        frames["host_range"]
-        .filter(pl.col("process_id").is_in(processes))
-        .join(named.select("domain", "name", "role"), on=["domain", "name"])
+    ranges = frames["user_range"].filter(
+        pl.col("process_id").is_in(processes) & pl.col("role").is_not_null()
     )
     iterations = frames["iteration"].filter(pl.col("process_id").is_in(processes))
     inside = _intervals.inside(middle, iterations)
@@ -149,7 +146,9 @@ def _first_ops_of_iterations(frames: Mapping[str, pl.DataFrame], device_id: int)
         .filter((pl.col("device_id") == device_id) & pl.col("iteration_index").is_not_null())
         .select("op_id", "iteration_index")
         .join(
-            frames["launched_op"].filter(pl.col("call_id").is_not_null()).select("op_id", "call_start_ns"),
+            frames["launched_op"]
+            .filter(pl.col("call_id").is_not_null())
+            .select("op_id", "call_start_ns"),
             on="op_id",
         )
         .sort("call_start_ns")

@@ -1,6 +1,7 @@
 """Why a device was idle: each gap between its operations, split by time among causes.
 
-reads: launched_op, api_kind, idle_gap, host_pause, iteration_window, op_phase, host_range, range_nesting, profiler_overhead
+reads: launched_op, api_kind, idle_gap, host_pause, iteration_window, op_phase, user_range,
+       profiler_overhead
 row:   one cause within one gap, within one iteration's window
 
 gap_id           BIGINT   the gap, in idle_gap
@@ -10,19 +11,22 @@ cause            VARCHAR  dependency, sync, allocator, launch, input, host, prof
 finding          VARCHAR  the finding that the time belongs to, NULL for dependency and unknown
 idle_ns          BIGINT   idle time with this cause; the rows of a gap sum to its length
 role             VARCHAR  role of the operation that ends the gap, NULL where unknown
-call_id          BIGINT   the call that held the host, or whose aftermath this is; for launch, the call that ends the gap
+call_id          BIGINT   the call that held the host, or whose aftermath this is; for launch, the
+                          call that ends the gap
 call_name        VARCHAR  its name
 thread_id        BIGINT   its thread
 next_op_id       BIGINT   the operation that ends the gap
 start_ns         BIGINT   first moment of the gap with this cause
 end_ns           BIGINT   last moment of the gap with this cause
-open_range       VARCHAR  the innermost range open on that thread then, NULL where none was
+open_range       VARCHAR  the range opened last on that thread, if still open, else the phase of the
+                          next operation
 
-A gap whose ending operation was launched before it began is a ``dependency``. Otherwise the host is looked at from the
-start of the gap to the return of that launch: pauses (see host_pause) count as what they are, the profiler's own time
-as ``profiler``, and the rest is dispatch. Dispatch is the aftermath of a pause as long as that pause's credit lasts:
-a pause of W ns with the device busy took W ns of lead from the host, so up to W ns of idle dispatch after it would not
-have been idle without it. A new pause raises the credit to its own W. Without credit, dispatch is ``launch``.
+A gap whose ending operation was launched before it began is a ``dependency``. Otherwise the host is
+looked at from the start of the gap to the return of that launch: pauses (see host_pause) count as
+what they are, the profiler's own time as ``profiler``, and the rest is dispatch. Dispatch is the
+aftermath of a pause as long as that pause's credit lasts: a pause of W ns with the device busy took
+W ns of lead from the host, so up to W ns of idle dispatch after it would not have been idle without
+it. A new pause raises the credit to its own W. Without credit, dispatch is ``launch``.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ import polars as pl
 from tracelens.options import Options
 from tracelens.settings import Settings
 from tracelens.steps import _findings, _intervals
-from tracelens.steps._host import feeding_threads
+from tracelens.steps._host import feeding_threads, op_roles
 
 READS = (
     "launched_op",
@@ -43,8 +47,7 @@ READS = (
     "host_pause",
     "iteration_window",
     "op_phase",
-    "host_range",
-    "range_nesting",
+    "user_range",
     "profiler_overhead",
 )
 
@@ -65,16 +68,18 @@ SCHEMA = {
     "open_range": pl.String,
 }
 _ROW = ("gap_id", "iteration_index", "cause", "finding", "call_id")
+"""What makes one row."""
 
 
-def build(
-    frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings
-) -> pl.DataFrame:
+def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
     """The causes of every gap, by device and time."""
+    frames = {name: frames[name] for name in READS}
     gaps = _with_launches(frames)
     tiny = _findings.small_kernel_optimizers(frames, settings)["device_id"].to_list()
     parts = [
-        _device(frames, gaps.filter(pl.col("device_id") == device), device, device in tiny, settings)
+        _device(
+            frames, gaps.filter(pl.col("device_id") == device), device, device in tiny, settings
+        )
         for device in gaps["device_id"].unique().sort().to_list()
     ]
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
@@ -82,7 +87,7 @@ def build(
 
 def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Gaps with the launch and the role of the operation that ends each."""
-    roles = frames["op_phase"].select("op_id", "role").unique("op_id")
+    roles = op_roles(frames)
     launches = frames["launched_op"].select(
         "op_id",
         "call_start_ns",
@@ -121,7 +126,8 @@ def _device(
     )
     pieces = _pieces(_stretches(gaps, settings), pauses, overhead, windows)
     pieces = _with_credit(pieces, pauses, gaps)
-    rows = _named(pieces, pauses, gaps, tiny_optimizer)
+    rows = _named(pieces, pauses, gaps)
+    rows = rows.with_columns(finding=_findings.of_idle(rows, tiny_optimizer, settings))
     rows = rows.with_columns(device_id=pl.lit(device_id, pl.Int64))
     return _with_evidence(rows, frames).select(
         pl.col(name).cast(kind) for name, kind in SCHEMA.items()
@@ -129,7 +135,8 @@ def _device(
 
 
 def _stretches(gaps: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Gaps cut where the launch returns, each part with its cause where that needs no look at the host.
+    """Gaps cut where the launch returns, each part with its cause where that needs no look at the
+    host.
 
     Columns gap_id, start_ns, end_ns, given (a cause, or NULL: look at the host).
     """
@@ -145,20 +152,31 @@ def _stretches(gaps: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     )
     gaps = gaps.with_columns(launched=launched, ready=ready, given=given)
     looked = gaps.filter(pl.col("given").is_null())
-    return pl.concat(
-        [
-            gaps.filter(pl.col("given").is_not_null()).select("gap_id", "start_ns", "end_ns", "given"),
-            looked.select("gap_id", "start_ns", end_ns="launched", given="given"),
-            looked.select("gap_id", start_ns="launched", end_ns="ready", given=pl.lit("launch")),
-            looked.select("gap_id", start_ns="ready", end_ns="end_ns", given=pl.lit("dependency")),
-        ]
-    ).filter(pl.col("end_ns") > pl.col("start_ns")).sort("start_ns")
+    return (
+        pl.concat(
+            [
+                gaps.filter(pl.col("given").is_not_null()).select(
+                    "gap_id", "start_ns", "end_ns", "given"
+                ),
+                looked.select("gap_id", "start_ns", end_ns="launched", given="given"),
+                looked.select(
+                    "gap_id", start_ns="launched", end_ns="ready", given=pl.lit("launch")
+                ),
+                looked.select(
+                    "gap_id", start_ns="ready", end_ns="end_ns", given=pl.lit("dependency")
+                ),
+            ]
+        )
+        .filter(pl.col("end_ns") > pl.col("start_ns"))
+        .sort("start_ns")
+    )
 
 
 def _pieces(
     stretches: pl.DataFrame, pauses: pl.DataFrame, overhead: pl.DataFrame, windows: pl.DataFrame
 ) -> pl.DataFrame:
-    """Stretches cut at the borders of pauses, profiler overhead and windows: what each piece lies in.
+    """Stretches cut at the borders of pauses, profiler overhead and windows: what each piece lies
+    in.
 
     Columns start_ns, end_ns, gap_id, given, pause (NULL outside pauses), profiled, iteration_index.
     """
@@ -183,7 +201,8 @@ def _pieces(
 
 
 def _lies_in(pieces: pl.DataFrame, intervals: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
-    """Add columns of the one of the disjoint intervals that holds each piece, NULL where none does."""
+    """Add columns of the one of the disjoint intervals that holds each piece, NULL where none
+    does."""
     holders = intervals.select("start_ns", *columns, holder_end="end_ns").sort("start_ns")
     joined = pieces.join_asof(holders, on="start_ns", strategy="backward", check_sortedness=False)
     held = pl.col("start_ns") < pl.col("holder_end")
@@ -192,16 +211,18 @@ def _lies_in(pieces: pl.DataFrame, intervals: pl.DataFrame, columns: list[str]) 
     )
 
 
-def _with_credit(
-    pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame
-) -> pl.DataFrame:
-    """Split dispatch into the aftermath of a pause and its own: adds ``aftermath_ns`` and ``blamed`` (a pause).
+def _with_credit(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl.DataFrame:
+    """Split dispatch into the aftermath of a pause and its own: adds ``aftermath_ns`` and
+    ``blamed`` (a pause).
 
-    Credit before a dispatch piece is max(credit, W) over the pauses since, less the dispatch since. With D the running
-    sum of idle dispatch and X = max(credit + D), that is a running maximum: of D + W at pauses, of D at dispatch.
+    Credit before a dispatch piece is max(credit, W) over the pauses since, less the dispatch since.
+    With D the running sum of idle dispatch and X = max(credit + D), that is a running maximum: of D
+    + W at pauses, of D at dispatch.
     """
     is_dispatch = (
-        pl.col("pause").is_null() & ~pl.col("profiled") & pl.col("given").fill_null("launch").eq("launch")
+        pl.col("pause").is_null()
+        & ~pl.col("profiled")
+        & pl.col("given").fill_null("launch").eq("launch")
     )
     pieces = pieces.with_row_index("piece").with_columns(
         dispatch_ns=pl.when(is_dispatch).then(pl.col("end_ns") - pl.col("start_ns")).otherwise(0)
@@ -229,31 +250,37 @@ def _with_credit(
         blamed=pl.when(raised).then(pl.col("pause")).forward_fill(),
     ).filter(pl.col("piece").is_not_null())
     return pieces.join(
-        events.select(
-            "piece", "blamed", aftermath_ns=pl.min_horizontal("dispatch_ns", "credit")
-        ),
+        events.select("piece", "blamed", aftermath_ns=pl.min_horizontal("dispatch_ns", "credit")),
         on="piece",
         how="left",
     )
 
 
-def _named(
-    pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame, tiny_optimizer: bool
-) -> pl.DataFrame:
-    """One row a gap, iteration, cause and call."""
+def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl.DataFrame:
+    """One row a gap, iteration, cause and call, with the finding of the pause where there is
+    one."""
     of_gap = gaps.select("gap_id", "role", "next_op_id", "next_call_id", "next_thread_id")
     length = pl.col("end_ns") - pl.col("start_ns")
     split = pl.concat(
         [
             pieces.filter(pl.col("aftermath_ns") > 0).with_columns(
-                idle_ns=pl.col("aftermath_ns"), pause=pl.col("blamed"), given=pl.lit(None, pl.String)
+                idle_ns=pl.col("aftermath_ns"),
+                pause=pl.col("blamed"),
+                given=pl.lit(None, pl.String),
             ),
             pieces.filter(length > pl.col("aftermath_ns")).with_columns(
                 idle_ns=length - pl.col("aftermath_ns")
             ),
         ]
     )
-    why = pauses.select("pause", "cause", "finding", "call_id", "thread_id")
+    why = pauses.select(
+        "pause",
+        "cause",
+        "finding",
+        "call_id",
+        "thread_id",
+        pause_ns=pl.col("end_ns") - pl.col("start_ns"),
+    )
     rows = split.join(why, on="pause", how="left").join(of_gap, on="gap_id", how="left")
     is_given = pl.col("given").is_in(["dependency", "unknown"])
     own = pl.col("pause").is_null()
@@ -265,62 +292,43 @@ def _named(
         .otherwise(pl.col("cause").fill_null("launch")),
         call_id=pl.when(own).then(pl.col("next_call_id")).otherwise(pl.col("call_id")),
         thread_id=pl.when(own).then(pl.col("next_thread_id")).otherwise(pl.col("thread_id")),
-    ).with_columns(
-        finding=pl.when(pl.col("cause") == "profiler")
-        .then(pl.lit(_findings.PROFILER))
-        .when(pl.col("cause") == "launch")
-        .then(_findings.dispatch_finding(tiny_optimizer))
-        .when(~pl.col("cause").is_in(["dependency", "unknown"]))
-        .then(pl.col("finding")),
     )
     return rows.group_by(_ROW, maintain_order=True).agg(
         pl.col("idle_ns").sum(),
         pl.col("start_ns").min(),
         pl.col("end_ns").max(),
         pl.first("role", "thread_id", "next_op_id"),
+        pl.max("pause_ns"),
     )
 
 
 def _with_evidence(rows: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Add the name of the call, and the name of the range open on its thread when the piece began."""
+    """Add the name of the call, and what was open on its thread when the piece began."""
     names = frames["api_kind"].select("name_id", call_name="name").unique("name_id")
     calls = frames["launched_op"].select("call_id", name_id="call_name_id").drop_nulls()
     pauses = frames["host_pause"].select("call_id", "call_name").drop_nulls()
     named = pl.concat(
         [calls.join(names, on="name_id").select("call_id", "call_name"), pauses]
     ).unique("call_id", keep="any")
-    rows = rows.join(named, on="call_id", how="left").sort("start_ns")
-    return rows.join_asof(
-        _open_ranges(frames),
-        left_on="start_ns",
-        right_on="time",
-        by="thread_id",
-        strategy="backward",
-        check_sortedness=False,
+    opened = (
+        frames["user_range"]
+        .select("thread_id", "name", "end_ns", opened_ns="start_ns")
+        .sort("opened_ns")
     )
-
-
-def _open_ranges(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The innermost range on each thread from each moment on: columns time, thread_id, open_range."""
-    ranges = frames["range_nesting"].join(
-        frames["host_range"].select("range_id", "start_ns", "end_ns", "name"), on="range_id"
-    )
-    names = frames["host_range"].select(parent_id="range_id", parent_name="name")
-    ranges = ranges.join(names, on="parent_id", how="left")
-    # At one moment ranges close before others open: inner ones close first, outer ones open first.
-    return (
-        pl.concat(
-            [
-                ranges.select("thread_id", time="start_ns", order="depth", open_range="name"),
-                ranges.select(
-                    "thread_id",
-                    time="end_ns",
-                    order=-1 - pl.col("depth").cast(pl.Int64),
-                    open_range="parent_name",
-                ),
-            ],
-            how="vertical_relaxed",
+    rows = (
+        rows.join(named, on="call_id", how="left")
+        .sort("start_ns")
+        .join_asof(
+            opened.rename({"end_ns": "closed_ns"}),
+            left_on="start_ns",
+            right_on="opened_ns",
+            by="thread_id",
+            strategy="backward",
+            check_sortedness=False,
         )
-        .sort("time", "order")
-        .drop("order")
+    )
+    phases = frames["op_phase"].select(next_op_id="op_id", phase="phase")
+    is_open = (pl.col("closed_ns") > pl.col("start_ns")).fill_null(False)
+    return rows.join(phases, on="next_op_id", how="left").with_columns(
+        open_range=pl.when(is_open).then(pl.col("name")).otherwise(pl.col("phase"))
     )
