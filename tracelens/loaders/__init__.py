@@ -16,10 +16,12 @@ def open_source(path: str | Path) -> Source:
     """Open one recording, whatever its format. Raises TracelensError where that can't be done."""
     path = Path(path)
     head = _head(path)
-    from tracelens.loaders import nsys_sqlite
+    from tracelens.loaders import kineto, nsys_sqlite
 
     if head.startswith(nsys_sqlite.HEADER):
         return nsys_sqlite.NsysSqlite(path)
+    if kineto.is_json(path, head):
+        return kineto.Kineto(path)
     raise TracelensError(
         f"{path} is neither an Nsight Systems SQLite export nor a torch.profiler trace",
         hint="export a report with: nsys export --type sqlite REPORT.nsys-rep",

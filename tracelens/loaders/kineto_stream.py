@@ -1,0 +1,217 @@
+"""Read a Chrome trace in blocks of whole events, so that memory stays small however long the trace is.
+
+A block is cut at a place that looks like the border of two events. Whether it is one, the parser says: text from an
+event's start to a place inside another event has open brackets, or an open string, and never parses.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from tracelens.errors import TracelensError
+from tracelens.loaders.kineto_repair import parse_list, parse_object, parse_piecewise
+
+BLOCK_BYTES = 4 << 20
+GZIP_MAGIC = b"\x1f\x8b"
+_HEADER_LIMIT_BYTES = 64 << 20
+_MAX_GZIP_LAYERS = 4
+_BORDER_TRIES = 4
+_END_TRIES = 64
+_LONGEST_EVENT_BYTES = 256 << 20
+_EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
+_EXACT_TIME = re.compile(rb'("(?:ts|dur)"\s*:\s*)(-?[0-9][0-9.eE+-]*)')
+_LIST_END = re.compile(rb'(\}\s*,?\s*|\A\s*)\]\s*(?=,\s*"[^"]*"\s*:|\}|\Z)')
+
+Event = dict[str, Any]
+
+
+def open_unzipped(path: Path) -> BinaryIO:
+    """The file's bytes, with every layer of gzip taken off. The name of the file says nothing."""
+    file: io.BufferedReader = path.open("rb")
+    for _ in range(_MAX_GZIP_LAYERS):
+        if not file.peek(2).startswith(GZIP_MAGIC):
+            break
+        file = io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), 1 << 18)
+    return file
+
+
+class TraceStream:
+    """The events of one trace, block by block, and the header once the last block was read."""
+
+    def __init__(self, path: Path, block_bytes: int = BLOCK_BYTES) -> None:
+        self.header: Event = {}
+        self.repairs: Counter[str] = Counter()
+        self.events_read = 0
+        self.bytes_read = 0
+        self.exact_times = False
+        """Whether ``ts`` and ``dur`` come as the text in the file: doubles of this size would lose digits."""
+        self._path = path
+        self._block_bytes = block_bytes
+        self._block = b""
+        self._damage = ""
+
+    def blocks(self) -> Iterator[list[Event]]:
+        """Lists of events in file order. Raises TracelensError where the file is no trace, or ends too early."""
+        with open_unzipped(self._path) as file:
+            head, buffer = self._read_head(file)
+            at_end = False
+            while True:
+                chunk = self._read(file)
+                buffer, is_final = buffer + chunk, not chunk
+                if not is_final and len(buffer) < self._block_bytes:
+                    continue
+                events, buffer, at_end = self._take(buffer, is_final)
+                self.events_read += len(events)
+                yield events
+                if at_end or is_final:
+                    break
+            if not at_end:
+                raise self._cut()
+            self._read_header(head, buffer + self._read_rest(file))
+
+    def exact_block(self) -> list[Event]:
+        """The last block again, with its times as text; the following blocks have theirs so at once."""
+        self.exact_times = True
+        text, counted_before = self._as_text(self._block), Counter[str]()
+        events = parse_list(text, None) or parse_list(text, counted_before)
+        return events or parse_piecewise(text, counted_before)
+
+    def _read(self, file: BinaryIO) -> bytes:
+        """The next block of bytes, as far as they can be had: what is missing is told when the events end too early."""
+        parts, size = [], 0
+        while size < self._block_bytes and not self._damage:
+            try:
+                part = cast(io.BufferedReader, file).read1(self._block_bytes - size)
+            except (EOFError, zlib.error, OSError) as error:
+                self._damage = f" ({error})"
+                break
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+        self.bytes_read += size
+        return b"".join(parts)
+
+    def _read_rest(self, file: BinaryIO) -> bytes:
+        parts = []
+        while chunk := self._read(file):
+            parts.append(chunk)
+        return b"".join(parts)
+
+    def _read_head(self, file: BinaryIO) -> tuple[bytes, bytes]:
+        """What stands before the events, and what was read of them. A bare list of events has no header."""
+        text = b""
+        while True:
+            chunk = self._read(file)
+            text = (text + chunk).removeprefix(b"\xef\xbb\xbf")
+            if text.lstrip().startswith(b"["):
+                return b"{", text.lstrip()[1:]
+            if key := _EVENTS_KEY.search(text):
+                return text[: key.start()], text[key.end() :]
+            if not chunk or len(text) > _HEADER_LIMIT_BYTES:
+                break
+        if parse_object(text, Counter()) is None and len(text) < _HEADER_LIMIT_BYTES:
+            raise self._cut()
+        raise self.no_trace("has no list of traceEvents")
+
+    def _take(self, buffer: bytes, is_final: bool) -> tuple[list[Event], bytes, bool]:
+        """Events from the front of the buffer, the rest of it, and whether the list of events ended."""
+        if not buffer.lstrip():
+            return [], b"", False
+        for is_repaired in (False, True):
+            found = (None if is_final else self._cut_at_border(buffer, is_repaired)) or (
+                self._cut_at_end(buffer, is_repaired)
+            )
+            if found:
+                return found
+        # No cut gave text that parses as a whole: keep every event that can be read by itself.
+        end = _last_end(buffer) if is_final else None
+        if is_final and end is None:
+            return self._cut_at_border(buffer, True) or ([], b"", False)
+        place = end if end is not None else next(_borders(buffer), None)
+        if place is None:
+            if len(buffer) > _LONGEST_EVENT_BYTES:
+                raise self.no_trace("holds no events that can be told apart")
+            return [], buffer, False
+        self._block = buffer[:place]
+        events = parse_piecewise(self._as_text(self._block), self.repairs)
+        return events, buffer[place + 1 :], end is not None
+
+    def _cut_at_border(
+        self, buffer: bytes, is_repaired: bool
+    ) -> tuple[list[Event], bytes, bool] | None:
+        for place, _ in zip(_borders(buffer), range(_BORDER_TRIES), strict=False):
+            events = self._parse(buffer[:place], is_repaired)
+            if events is not None:
+                return events, buffer[place + 1 :], False
+        return None
+
+    def _cut_at_end(
+        self, buffer: bytes, is_repaired: bool
+    ) -> tuple[list[Event], bytes, bool] | None:
+        for end, _ in zip(_LIST_END.finditer(buffer), range(_END_TRIES), strict=False):
+            events = self._parse(buffer[: end.end(1)], is_repaired)
+            if events is not None:
+                return events, buffer[end.end() :], True
+        return None
+
+    def _parse(self, text: bytes, is_repaired: bool = True) -> list[Event] | None:
+        events = parse_list(self._as_text(text), self.repairs if is_repaired else None)
+        if events is not None:
+            self._block = text
+        return events
+
+    def _as_text(self, text: bytes) -> bytes:
+        return _EXACT_TIME.sub(rb'\1"\2"', text) if self.exact_times else text
+
+    def _read_header(self, head: bytes, tail: bytes) -> None:
+        tail = tail.strip().removeprefix(b",")
+        if tail and not tail.endswith(b"}"):
+            raise self._cut(" and the header behind them is incomplete")
+        before = head.rstrip().removesuffix(b",")
+        comma = b"," if before.strip() != b"{" and tail.strip() not in (b"}", b"") else b""
+        header = parse_object(before + comma + (tail or b"}"), self.repairs)
+        if header is None:
+            self.repairs["headers that cannot be read"] += 1
+        self.header = header or {}
+
+    def no_trace(self, why: str) -> TracelensError:
+        """The refusal of a file that is JSON, but no trace."""
+        return TracelensError(
+            f"{self._path} is JSON, but no torch.profiler trace: it {why}",
+            hint="write one with prof.export_chrome_trace('trace.json')",
+        )
+
+    def _cut(self, why: str = "") -> TracelensError:
+        return TracelensError(
+            f"{self._path} was cut off while it was written or copied: it ends after {self.events_read:,} whole events, "
+            f"{self.bytes_read:,} bytes into the trace{why}{self._damage}",
+            hint="copy it again, or record again and let export_chrome_trace finish",
+        )
+
+
+def _borders(text: bytes) -> Iterator[int]:
+    """Places of commas that look like the border of two events, the last first."""
+    opening = text.rfind(b"{")
+    while opening > 0:
+        before = text[max(0, opening - 64) : opening].rstrip()
+        if before.endswith(b",") and before[:-1].rstrip().endswith(b"}"):
+            yield text.rfind(b",", 0, opening)
+        opening = text.rfind(b"{", 0, opening)
+
+
+def _last_end(text: bytes) -> int | None:
+    """Where the list of events ends in a text that cannot be parsed, if it does."""
+    ends = list(_LIST_END.finditer(text))
+    if not ends:
+        return None
+    # Lists within an event are followed by the bracket that closes their object; the list of events seldom is.
+    top_level = [e for e in ends if not text[e.end() :].startswith(b"}")]
+    return (top_level or ends[-1:])[0].end(1)

@@ -1,0 +1,247 @@
+"""The raw tables made from a torch.profiler trace, and how each column is filled from an event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+
+from tracelens.loaders.kineto_values import (
+    Ids,
+    ThreadIds,
+    integers,
+    nanoseconds,
+    volume,
+)
+
+Event = dict[str, Any]
+_NONE: Event = {}
+_INT, _TEXT = pa.int64(), pa.string()
+_TIMED = {"start": _INT, "end": _INT}
+_HOST = {**_TIMED, "thread": _INT, "name_id": _INT}
+
+SCHEMA: dict[str, dict[str, pa.DataType]] = {
+    "gpu_op": {
+        **_TIMED, "place": _INT, "kind": _INT, "name_id": _INT, "lane_pid": _INT, "device": _INT, "context": _INT,
+        "stream": _INT, "original_stream": _INT, "correlation": _INT, "bytes": _INT, "graph_node": _INT,
+        "grid": _INT, "block": _INT, "label_id": _INT, "phase_id": _INT,
+    },
+    "collective": {
+        "place": _INT, "collective": _TEXT, "group_name": _TEXT, "group_text": _TEXT, "group_size": _INT,
+        "sequence": _INT, "elements": _INT, "dtype": _TEXT,
+    },
+    "call": {**_HOST, "correlation": _INT},
+    "cpu_op": {**_HOST, "sequence": _INT, "forward": _INT, "shapes_id": _INT},
+    "annotation": {**_HOST, "finished": _TEXT},
+    "overhead": _HOST,
+    "memory": {
+        "start": _INT, "thread": _INT, "device": _INT, "device_type": _INT, "bytes": _INT, "address": _INT,
+        "allocated": _INT, "reserved": _INT,
+    },
+    "sync": {
+        **_TIMED, "name_id": _INT, "device": _INT, "stream": _INT, "event": _INT, "correlation": _INT,
+        "waited_stream": _INT, "record_correlation": _INT,
+    },
+    "event_record": {"device": _INT, "stream": _INT, "event": _INT, "correlation": _INT},
+    "string": {"id": _INT, "value": _TEXT},
+    "thread": {"key": _INT, "process": _INT, "tid": _INT, "name": _TEXT},
+    "process": {"key": _INT, "pid": _INT, "name": _TEXT, "rank": _INT, "is_main": pa.bool_()},
+    "device": {"ordinal": _INT, "name": _TEXT, "uuid": _TEXT, "sm_count": _INT},
+    "capture": {"utc_start": _INT, "end": _INT, "rank": _INT},
+}  # fmt: skip
+"""Every raw table with its columns. Times are nanoseconds; ``*_id`` points into ``string``; -1 there is no text."""
+
+_TABLE_OF_CATEGORY = {
+    "kernel": "kernel", "gpu_memcpy": "memcpy", "memcpy": "memcpy", "gpu_memset": "memset", "memset": "memset",
+    "runtime": "call", "cuda_runtime": "call", "cuda_driver": "call", "hip_runtime": "call", "hip_driver": "call",
+    "xpu_runtime": "call", "xpu_driver": "call", "mtia_runtime": "call", "privateuse1_runtime": "call",
+    "privateuse1_driver": "call", "cpu_op": "cpu_op", "operator": "cpu_op", "user_annotation": "annotation",
+    "overhead": "overhead", "cpu_instant_event": "memory", "cuda_sync": "sync", "cuda_event": "event_record",
+}  # fmt: skip
+_KINDS = {"kernel": 0, "memcpy": 1, "memset": 2}
+HOST_TABLES = ("call", "cpu_op", "annotation")
+
+
+@dataclass
+class Tables:
+    """The raw tables, growing block by block."""
+
+    strings: Ids = field(default_factory=Ids)
+    threads: ThreadIds = field(default_factory=ThreadIds)
+    metadata: list[Event] = field(default_factory=list)
+    spans: list[Event] = field(default_factory=list)
+    untimed: int = 0
+    """Events that were left out because their time is missing or no number."""
+    parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {t: [] for t in SCHEMA})
+    _categories: dict[Any, str | None] = field(default_factory=dict)
+    _places: int = 0
+
+    def add(self, events: list[Event]) -> None:
+        """Append the events of one block. Raises InexactTimesError, having added nothing, where times need text."""
+        groups: dict[Any, list[Event]] = {}
+        for event in events:
+            category = event.get("cat")
+            try:
+                groups[category].append(event)
+            except KeyError:
+                groups[category] = [event]
+            except TypeError:
+                continue  # a category that is a list or an object: no event of any profiler
+        timed = {c: self._timed(c, group) for c, group in groups.items() if self._table(c)}
+        self.untimed += sum(len(groups[c]) - len(kept) for c, (kept, _, _) in timed.items())
+        self.metadata += [e for e in groups.get(None, ()) if e.get("ph") == "M"]
+        self.spans += groups.get("Trace", ())
+        for category, (kept, start, end) in timed.items():
+            if kept:
+                self._append(self._table(category), kept, start, end)
+
+    def table(self, name: str) -> pa.Table:
+        """One table, whole."""
+        schema = pa.schema(SCHEMA[name])
+        return pa.concat_tables(self.parts[name]) if self.parts[name] else schema.empty_table()
+
+    def put(self, name: str, rows: Iterable[Event]) -> None:
+        """Give a small table its rows."""
+        self.parts[name] = [pa.Table.from_pylist(list(rows), pa.schema(SCHEMA[name]))]
+
+    def _table(self, category: Any) -> str | None:
+        if category not in self._categories:
+            self._categories[category] = _TABLE_OF_CATEGORY.get(str(category).lower())
+        return self._categories[category]
+
+    def _timed(
+        self, category: Any, events: list[Event]
+    ) -> tuple[list[Event], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The events that have a time, with start and end. Only whole events and instants, not flows, have a table."""
+        start = nanoseconds([e.get("ts") for e in events])
+        duration = nanoseconds([e.get("dur", 0) for e in events])
+        if start is None or duration is None:
+            events = [e for e in events if _has_times(e)]
+            start = nanoseconds([e["ts"] for e in events])
+            duration = nanoseconds([e.get("dur", 0) for e in events])
+        assert start is not None and duration is not None
+        return events, start, start + np.maximum(duration, 0)
+
+    def _append(
+        self, table: str | None, events: list[Event], start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+    ) -> None:
+        args = [e.get("args") or _NONE for e in events]
+        if any(a.__class__ is not dict for a in args):
+            args = [a if isinstance(a, dict) else _NONE for a in args]
+        columns: dict[str, Any] = {"start": start, "end": end}
+        if table in _KINDS:
+            columns |= self._operation(_KINDS[table], events, args)
+            table = "gpu_op"
+        else:
+            columns |= _BUILDERS[str(table)](self, events, args)
+        schema = pa.schema(SCHEMA[str(table)])
+        self.parts[str(table)].append(pa.table([columns[c] for c in schema.names], schema=schema))
+
+    def _texts(self, values: list[Any]) -> pa.Array:
+        strings = self.strings
+        try:
+            return pa.array([-1 if v is None else strings[v] for v in values], _INT)
+        except TypeError:
+            return pa.array([-1 if v is None else strings[str(v)] for v in values], _INT)
+
+    def _host(self, events: list[Event]) -> dict[str, Any]:
+        threads = self.threads
+        pairs = [(e.get("pid"), e.get("tid")) for e in events]
+        try:
+            keys = [threads[p] for p in pairs]
+        except TypeError:
+            keys = [threads[str(p), str(t)] for p, t in pairs]
+        return {"thread": pa.array(keys, _INT), "name_id": self._texts([e.get("name") for e in events])}
+
+    def _operation(self, kind: int, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        count, first = len(events), self._places
+        self._places += count
+        places = np.arange(first, first + count)
+        if collectives := [i for i, a in enumerate(args) if "Collective name" in a or "In msg nelems" in a]:
+            self._add_collectives(places[collectives], [args[i] for i in collectives])
+        columns = {
+            "place": places,
+            "kind": np.full(count, kind),
+            "name_id": self._texts([e.get("name") for e in events]),
+            "lane_pid": integers([e.get("pid") for e in events]),
+            "label_id": self._texts([a.get("name") for a in args]),
+            "phase_id": self._texts([a.get("autograd_phase") for a in args]),
+            "grid": pa.array([volume(a.get("grid")) for a in args], _INT),
+            "block": pa.array([volume(a.get("block")) for a in args], _INT),
+            "graph_node": integers([a.get("graph node id") for a in args]),
+        }
+        return columns | _integers(
+            args, device="device", context="context", stream="stream", original_stream="original_stream",
+            correlation="correlation", bytes="bytes",
+        )  # fmt: skip
+
+    def _add_collectives(self, places: npt.NDArray[np.int64], args: list[Event]) -> None:
+        texts = {
+            "collective": [a.get("Collective name", a.get("name")) for a in args],
+            "group_name": [a.get("Process Group Name", a.get("Process Group ID")) for a in args],
+            "group_text": [a.get("Process Group Description") for a in args],
+            "dtype": [a.get("dtype") for a in args],
+        }
+        columns = {"place": places} | {
+            c: pa.array([None if v is None else str(v) for v in values], _TEXT) for c, values in texts.items()
+        }
+        columns |= _integers(args, group_size="Group size", sequence="Seq", elements="In msg nelems")
+        schema = pa.schema(SCHEMA["collective"])
+        self.parts["collective"].append(pa.table([columns[c] for c in schema.names], schema=schema))
+
+    def _call(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        return self._host(events) | _integers(args, correlation="correlation")
+
+    def _cpu_op(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        dims = [a.get("Input Dims", a.get("Input dims")) for a in args]
+        shapes = [orjson.dumps(d).decode() if d else None for d in dims]
+        columns = _integers(args, sequence="Sequence number", forward="Fwd thread id")
+        return self._host(events) | columns | {"shapes_id": self._texts(shapes)}
+
+    def _annotation(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        finished = [a.get("finished") for a in args]
+        texts = [None if f is None else str(f).lower() for f in finished]
+        return self._host(events) | {"finished": pa.array(texts, _TEXT)}
+
+    def _overhead(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        return self._host(events)
+
+    def _memory(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        return self._host(events) | _integers(
+            args, device="Device Id", device_type="Device Type", bytes="Bytes", address="Addr",
+            allocated="Total Allocated", reserved="Total Reserved",
+        )  # fmt: skip
+
+    def _sync(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        return {"name_id": self._texts([e.get("name") for e in events])} | _integers(
+            args, device="device", stream="stream", event="wait_on_cuda_event_id", correlation="correlation",
+            waited_stream="wait_on_stream", record_correlation="wait_on_cuda_event_record_corr_id",
+        )  # fmt: skip
+
+    def _event_record(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+        return _integers(args, device="device", stream="stream", event="event_id", correlation="correlation")
+
+
+_BUILDERS: dict[str, Callable[[Tables, list[Event], list[Event]], dict[str, Any]]] = {
+    "call": Tables._call,
+    "cpu_op": Tables._cpu_op,
+    "annotation": Tables._annotation,
+    "overhead": Tables._overhead,
+    "memory": Tables._memory,
+    "sync": Tables._sync,
+    "event_record": Tables._event_record,
+}
+
+
+def _integers(args: list[Event], **keys: str) -> dict[str, Any]:
+    return {column: integers([a.get(key) for a in args]) for column, key in keys.items()}
+
+
+def _has_times(event: Event) -> bool:
+    times = (nanoseconds([event.get("ts")]), nanoseconds([event.get("dur", 0)]))
+    return times[0] is not None and times[1] is not None
