@@ -50,7 +50,7 @@ class Kineto:
         self.info = SourceInfo(path, "torch-profiler", "kineto", producer="torch.profiler")
 
     def load(self, tables: Iterable[str]) -> dict[str, pa.Table]:
-        """The named raw tables. Raises TracelensError where the file is no trace, or is cut short."""
+        """The named raw tables. Raises TracelensError where the file is no trace, or cut short."""
         if self._tables is None:
             self._tables = self._parse()
         return {name: self._tables[name] for name in tables}
@@ -122,7 +122,7 @@ def _keys(part: pa.Table) -> list[int]:
 
 
 def _main_process(tables: Tables) -> int:
-    """The process that GPU operations belong to: the one that calls CUDA most, else the one with most operators."""
+    """The process that GPU operations belong to: the one with most CUDA calls, or operators."""
     for table in HOST_TABLES:
         counts: Counter[int] = Counter()
         for part in tables.parts[table]:
@@ -171,7 +171,12 @@ def _device_rows(header: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _capture_row(tables: Tables, header: dict[str, Any], rank: int | None) -> dict[str, Any]:
     base = as_integer(header.get("baseTimeNanoseconds"))
-    starts = [pc.min(p["start"]).as_py() for ps in tables.parts.values() for p in ps if "start" in p.column_names]
+    starts = [
+        pc.min(p["start"]).as_py()
+        for ps in tables.parts.values()
+        for p in ps
+        if "start" in p.column_names
+    ]
     if base is None and max(starts, default=0) > _UNIX_TIME_NS:
         base = 0
     return {"utc_start": base, "end": max(_span_ends(tables.spans), default=None), "rank": rank}
@@ -185,7 +190,7 @@ def _span_ends(spans: list[dict[str, Any]]) -> Iterator[int]:
 
 
 def rank_of(header: dict[str, Any], path: Path) -> int | None:
-    """The rank that the trace names, else the one in its file name (``rank3.json``, ``x_rank-3_y.json.gz``)."""
+    """The rank that the trace names, else the one in its file name (``x_rank-3_y.json.gz``)."""
     distributed = header.get("distributedInfo")
     rank = as_integer(distributed.get("rank")) if isinstance(distributed, dict) else None
     if rank is None and (named := _RANK_IN_NAME.search(path.name)):
@@ -210,4 +215,8 @@ def _notes(repairs: Counter[str], untimed: int) -> Iterator[tuple[str, str, str]
         yield "repaired-json", f"the trace is not valid JSON and was repaired: {found}", advice
     if lost:
         message = f"{lost:,} events cannot be read or have no time, and are left out"
-        yield "unreadable-events", message, "export the trace again, with a newer PyTorch if there is one"
+        yield (
+            "unreadable-events",
+            message,
+            "export the trace again, with a newer PyTorch if there is one",
+        )

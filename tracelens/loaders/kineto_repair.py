@@ -1,4 +1,4 @@
-"""Parse JSON as profilers really write it: with Windows paths, bare NaN, raw control characters, stray commas and quotes.
+"""Parse JSON as profilers really write it: Windows paths, bare NaN, raw control characters.
 
 Nothing is repaired in text that parses; what is repaired is counted, by kind.
 """
@@ -26,7 +26,7 @@ _INNER_QUOTE = re.compile(rb'(?<=[^\s\[{,:\\])(\s*)"(?=\s*[^\s,:}\]])')
 
 
 def parse_list(text: bytes, repairs: Counter[str] | None) -> list[dict[str, Any]] | None:
-    """The events in a comma-separated text, or None where it does not parse (repaired, if a count is given)."""
+    """The events in a comma-separated text, repaired if a count is given; None if no JSON."""
     value = _parse(b"[" + text + b"]", repairs)
     return [e for e in value if isinstance(e, dict)] if isinstance(value, list) else None
 
@@ -40,7 +40,7 @@ def parse_object(text: bytes, repairs: Counter[str]) -> dict[str, Any] | None:
 
 
 def parse_piecewise(text: bytes, repairs: Counter[str]) -> list[dict[str, Any]]:
-    """Every event that can be read by itself, where the text as a whole cannot; the others are counted."""
+    """Every event that can be read by itself; the others are counted."""
     borders = [m.span() for m in _BORDER.finditer(text)] + [(len(text) - 1, len(text))]
     events: list[dict[str, Any]] = []
     start = piece = 0

@@ -1,7 +1,8 @@
-"""Read a Chrome trace in blocks of whole events, so that memory stays small however long the trace is.
+"""Read a Chrome trace in blocks of whole events: memory stays small however long the trace is.
 
-A block is cut at a place that looks like the border of two events. Whether it is one, the parser says: text from an
-event's start to a place inside another event has open brackets, or an open string, and never parses.
+A block is cut at a place that looks like the border of two events. Whether it is one, the parser
+says: text from an event's start to a place inside another event has open brackets, or an open
+string, and never parses.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def open_unzipped(path: Path) -> BinaryIO:
     for _ in range(_MAX_GZIP_LAYERS):
         if not file.peek(2).startswith(GZIP_MAGIC):
             break
-        file = io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), 1 << 18)
+        file = io.BufferedReader(
+            cast(io.RawIOBase, gzip.GzipFile(fileobj=file, mode="rb")), 1 << 18
+        )
     return file
 
 
@@ -51,14 +54,14 @@ class TraceStream:
         self.events_read = 0
         self.bytes_read = 0
         self.exact_times = False
-        """Whether ``ts`` and ``dur`` come as the text in the file: doubles of this size would lose digits."""
+        """Whether ``ts`` and ``dur`` come as text: doubles of their size would lose digits."""
         self._path = path
         self._block_bytes = block_bytes
         self._block = b""
         self._damage = ""
 
     def blocks(self) -> Iterator[list[Event]]:
-        """Lists of events in file order. Raises TracelensError where the file is no trace, or ends too early."""
+        """Events in file order. Raises TracelensError where the file is no trace, or cut short."""
         with open_unzipped(self._path) as file:
             head, buffer = self._read_head(file)
             at_end = False
@@ -77,14 +80,14 @@ class TraceStream:
             self._read_header(head, buffer + self._read_rest(file))
 
     def exact_block(self) -> list[Event]:
-        """The last block again, with its times as text; the following blocks have theirs so at once."""
+        """The last block again, its times as text; the following blocks have theirs so at once."""
         self.exact_times = True
         text, counted_before = self._as_text(self._block), Counter[str]()
         events = parse_list(text, None) or parse_list(text, counted_before)
         return events or parse_piecewise(text, counted_before)
 
     def _read(self, file: BinaryIO) -> bytes:
-        """The next block of bytes, as far as they can be had: what is missing is told when the events end too early."""
+        """The next block of bytes, as far as they can be had: damage is told if events miss."""
         parts, size = [], 0
         while size < self._block_bytes and not self._damage:
             try:
@@ -106,7 +109,7 @@ class TraceStream:
         return b"".join(parts)
 
     def _read_head(self, file: BinaryIO) -> tuple[bytes, bytes]:
-        """What stands before the events, and what was read of them. A bare list of events has no header."""
+        """What stands before the events, and what was read of them. A bare list has no header."""
         text = b""
         while True:
             chunk = self._read(file)
@@ -122,7 +125,7 @@ class TraceStream:
         raise self.no_trace("has no list of traceEvents")
 
     def _take(self, buffer: bytes, is_final: bool) -> tuple[list[Event], bytes, bool]:
-        """Events from the front of the buffer, the rest of it, and whether the list of events ended."""
+        """Events from the front of the buffer, the rest of it, and whether the list ended."""
         if not buffer.lstrip():
             return [], b"", False
         for is_repaired in (False, True):
@@ -191,8 +194,9 @@ class TraceStream:
 
     def _cut(self, why: str = "") -> TracelensError:
         return TracelensError(
-            f"{self._path} was cut off while it was written or copied: it ends after {self.events_read:,} whole events, "
-            f"{self.bytes_read:,} bytes into the trace{why}{self._damage}",
+            f"{self._path} was cut off while it was written or copied: it ends after "
+            f"{self.events_read:,} whole events, {self.bytes_read:,} bytes into the trace"
+            f"{why}{self._damage}",
             hint="copy it again, or record again and let export_chrome_trace finish",
         )
 
@@ -212,6 +216,6 @@ def _last_end(text: bytes) -> int | None:
     ends = list(_LIST_END.finditer(text))
     if not ends:
         return None
-    # Lists within an event are followed by the bracket that closes their object; the list of events seldom is.
+    # A list within an event is followed by the bracket that closes its object.
     top_level = [e for e in ends if not text[e.end() :].startswith(b"}")]
     return (top_level or ends[-1:])[0].end(1)

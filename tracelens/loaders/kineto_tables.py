@@ -1,4 +1,4 @@
-"""The raw tables made from a torch.profiler trace, and how each column is filled from an event."""
+"""Fill the raw tables of a torch.profiler trace from blocks of events."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
+from tracelens.loaders.kineto_schema import SCHEMA, TABLE_OF_CATEGORY
 from tracelens.loaders.kineto_values import (
     Ids,
     ThreadIds,
@@ -21,48 +22,6 @@ from tracelens.loaders.kineto_values import (
 
 Event = dict[str, Any]
 _NONE: Event = {}
-_INT, _TEXT = pa.int64(), pa.string()
-_TIMED = {"start": _INT, "end": _INT}
-_HOST = {**_TIMED, "thread": _INT, "name_id": _INT}
-
-SCHEMA: dict[str, dict[str, pa.DataType]] = {
-    "gpu_op": {
-        **_TIMED, "place": _INT, "kind": _INT, "name_id": _INT, "lane_pid": _INT, "device": _INT, "context": _INT,
-        "stream": _INT, "original_stream": _INT, "correlation": _INT, "bytes": _INT, "graph_node": _INT,
-        "grid": _INT, "block": _INT, "label_id": _INT, "phase_id": _INT,
-    },
-    "collective": {
-        "place": _INT, "collective": _TEXT, "group_name": _TEXT, "group_text": _TEXT, "group_size": _INT,
-        "sequence": _INT, "elements": _INT, "dtype": _TEXT,
-    },
-    "call": {**_HOST, "correlation": _INT},
-    "cpu_op": {**_HOST, "sequence": _INT, "forward": _INT, "shapes_id": _INT},
-    "annotation": {**_HOST, "finished": _TEXT},
-    "overhead": _HOST,
-    "memory": {
-        "start": _INT, "thread": _INT, "device": _INT, "device_type": _INT, "bytes": _INT, "address": _INT,
-        "allocated": _INT, "reserved": _INT,
-    },
-    "sync": {
-        **_TIMED, "name_id": _INT, "device": _INT, "stream": _INT, "event": _INT, "correlation": _INT,
-        "waited_stream": _INT, "record_correlation": _INT,
-    },
-    "event_record": {"device": _INT, "stream": _INT, "event": _INT, "correlation": _INT},
-    "string": {"id": _INT, "value": _TEXT},
-    "thread": {"key": _INT, "process": _INT, "tid": _INT, "name": _TEXT},
-    "process": {"key": _INT, "pid": _INT, "name": _TEXT, "rank": _INT, "is_main": pa.bool_()},
-    "device": {"ordinal": _INT, "name": _TEXT, "uuid": _TEXT, "sm_count": _INT},
-    "capture": {"utc_start": _INT, "end": _INT, "rank": _INT},
-}  # fmt: skip
-"""Every raw table with its columns. Times are nanoseconds; ``*_id`` points into ``string``; -1 there is no text."""
-
-_TABLE_OF_CATEGORY = {
-    "kernel": "kernel", "gpu_memcpy": "memcpy", "memcpy": "memcpy", "gpu_memset": "memset", "memset": "memset",
-    "runtime": "call", "cuda_runtime": "call", "cuda_driver": "call", "hip_runtime": "call", "hip_driver": "call",
-    "xpu_runtime": "call", "xpu_driver": "call", "mtia_runtime": "call", "privateuse1_runtime": "call",
-    "privateuse1_driver": "call", "cpu_op": "cpu_op", "operator": "cpu_op", "user_annotation": "annotation",
-    "overhead": "overhead", "cpu_instant_event": "memory", "cuda_sync": "sync", "cuda_event": "event_record",
-}  # fmt: skip
 _KINDS = {"kernel": 0, "memcpy": 1, "memset": 2}
 HOST_TABLES = ("call", "cpu_op", "annotation")
 
@@ -82,7 +41,7 @@ class Tables:
     _places: int = 0
 
     def add(self, events: list[Event]) -> None:
-        """Append the events of one block. Raises InexactTimesError, having added nothing, where times need text."""
+        """Append the events of one block, or raise InexactTimesError and leave all as it was."""
         groups: dict[Any, list[Event]] = {}
         for event in events:
             category = event.get("cat")
@@ -111,24 +70,29 @@ class Tables:
 
     def _table(self, category: Any) -> str | None:
         if category not in self._categories:
-            self._categories[category] = _TABLE_OF_CATEGORY.get(str(category).lower())
+            self._categories[category] = TABLE_OF_CATEGORY.get(str(category).lower())
         return self._categories[category]
 
     def _timed(
         self, category: Any, events: list[Event]
     ) -> tuple[list[Event], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The events that have a time, with start and end. Only whole events and instants, not flows, have a table."""
+        """The events that have a time, with start and end."""
         start = nanoseconds([e.get("ts") for e in events])
         duration = nanoseconds([e.get("dur", 0) for e in events])
         if start is None or duration is None:
             events = [e for e in events if _has_times(e)]
             start = nanoseconds([e["ts"] for e in events])
             duration = nanoseconds([e.get("dur", 0) for e in events])
-        assert start is not None and duration is not None
+        assert start is not None
+        assert duration is not None
         return events, start, start + np.maximum(duration, 0)
 
     def _append(
-        self, table: str | None, events: list[Event], start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+        self,
+        table: str | None,
+        events: list[Event],
+        start: npt.NDArray[np.int64],
+        end: npt.NDArray[np.int64],
     ) -> None:
         args = [e.get("args") or _NONE for e in events]
         if any(a.__class__ is not dict for a in args):
@@ -145,9 +109,9 @@ class Tables:
     def _texts(self, values: list[Any]) -> pa.Array:
         strings = self.strings
         try:
-            return pa.array([-1 if v is None else strings[v] for v in values], _INT)
+            return pa.array([-1 if v is None else strings[v] for v in values], pa.int64())
         except TypeError:
-            return pa.array([-1 if v is None else strings[str(v)] for v in values], _INT)
+            return pa.array([-1 if v is None else strings[str(v)] for v in values], pa.int64())
 
     def _host(self, events: list[Event]) -> dict[str, Any]:
         threads = self.threads
@@ -156,13 +120,18 @@ class Tables:
             keys = [threads[p] for p in pairs]
         except TypeError:
             keys = [threads[str(p), str(t)] for p, t in pairs]
-        return {"thread": pa.array(keys, _INT), "name_id": self._texts([e.get("name") for e in events])}
+        return {
+            "thread": pa.array(keys, pa.int64()),
+            "name_id": self._texts([e.get("name") for e in events]),
+        }
 
     def _operation(self, kind: int, events: list[Event], args: list[Event]) -> dict[str, Any]:
         count, first = len(events), self._places
         self._places += count
         places = np.arange(first, first + count)
-        if collectives := [i for i, a in enumerate(args) if "Collective name" in a or "In msg nelems" in a]:
+        if collectives := [
+            i for i, a in enumerate(args) if "Collective name" in a or "In msg nelems" in a
+        ]:
             self._add_collectives(places[collectives], [args[i] for i in collectives])
         columns = {
             "place": places,
@@ -171,12 +140,13 @@ class Tables:
             "lane_pid": integers([e.get("pid") for e in events]),
             "label_id": self._texts([a.get("name") for a in args]),
             "phase_id": self._texts([a.get("autograd_phase") for a in args]),
-            "grid": pa.array([volume(a.get("grid")) for a in args], _INT),
-            "block": pa.array([volume(a.get("block")) for a in args], _INT),
+            "grid": pa.array([volume(a.get("grid")) for a in args], pa.int64()),
+            "block": pa.array([volume(a.get("block")) for a in args], pa.int64()),
             "graph_node": integers([a.get("graph node id") for a in args]),
         }
         return columns | _integers(
-            args, device="device", context="context", stream="stream", original_stream="original_stream",
+            args, device="device", context="context", stream="stream",
+            original_stream="original_stream",
             correlation="correlation", bytes="bytes",
         )  # fmt: skip
 
@@ -188,9 +158,12 @@ class Tables:
             "dtype": [a.get("dtype") for a in args],
         }
         columns = {"place": places} | {
-            c: pa.array([None if v is None else str(v) for v in values], _TEXT) for c, values in texts.items()
+            c: pa.array([None if v is None else str(v) for v in values], pa.string())
+            for c, values in texts.items()
         }
-        columns |= _integers(args, group_size="Group size", sequence="Seq", elements="In msg nelems")
+        columns |= _integers(
+            args, group_size="Group size", sequence="Seq", elements="In msg nelems"
+        )
         schema = pa.schema(SCHEMA["collective"])
         self.parts["collective"].append(pa.table([columns[c] for c in schema.names], schema=schema))
 
@@ -206,7 +179,7 @@ class Tables:
     def _annotation(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
         finished = [a.get("finished") for a in args]
         texts = [None if f is None else str(f).lower() for f in finished]
-        return self._host(events) | {"finished": pa.array(texts, _TEXT)}
+        return self._host(events) | {"finished": pa.array(texts, pa.string())}
 
     def _overhead(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
         return self._host(events)
@@ -219,12 +192,16 @@ class Tables:
 
     def _sync(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
         return {"name_id": self._texts([e.get("name") for e in events])} | _integers(
-            args, device="device", stream="stream", event="wait_on_cuda_event_id", correlation="correlation",
-            waited_stream="wait_on_stream", record_correlation="wait_on_cuda_event_record_corr_id",
+            args, device="device", stream="stream", event="wait_on_cuda_event_id",
+            correlation="correlation",
+            waited_stream="wait_on_stream",
+            record_correlation="wait_on_cuda_event_record_corr_id",
         )  # fmt: skip
 
     def _event_record(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
-        return _integers(args, device="device", stream="stream", event="event_id", correlation="correlation")
+        return _integers(
+            args, device="device", stream="stream", event="event_id", correlation="correlation"
+        )
 
 
 _BUILDERS: dict[str, Callable[[Tables, list[Event], list[Event]], dict[str, Any]]] = {

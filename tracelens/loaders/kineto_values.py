@@ -30,7 +30,7 @@ class Ids(dict[Any, int]):
 
 
 class ThreadIds(dict[Any, int]):
-    """Keys ``pid24 << 24 | tid24`` for (pid, tid) pairs of any type: numbers, texts, negative or of 64 bits."""
+    """Keys ``pid24 << 24 | tid24`` for (pid, tid) pairs: numbers of any size and sign, or texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ def as_number(value: Any) -> Any:
 
 
 def nanoseconds(values: Sequence[Any]) -> npt.NDArray[np.int64] | None:
-    """Microseconds, with up to three decimals, as exact integers; None where some value is no number.
+    """Microseconds, with up to three decimals, as exact integers; None if some value is no number.
 
     Raises InexactTimesError for doubles too large to tell nanoseconds apart.
     """
@@ -64,7 +64,8 @@ def nanoseconds(values: Sequence[Any]) -> npt.NDArray[np.int64] | None:
         return numbers.astype(np.int64) * 1000
     if numbers.dtype.kind == "f":
         if np.abs(numbers).max(initial=0) < _MAX_EXACT_US:
-            return np.rint(numbers * 1000).astype(np.int64)
+            whole_ns: npt.NDArray[np.int64] = np.rint(numbers * 1000).astype(np.int64)
+            return whole_ns
         if any(isinstance(v, float) and not -_MAX_EXACT_US < v < _MAX_EXACT_US for v in values):
             raise InexactTimesError
     exact = [exact_nanoseconds(v) for v in values]
@@ -72,11 +73,16 @@ def nanoseconds(values: Sequence[Any]) -> npt.NDArray[np.int64] | None:
 
 
 def exact_nanoseconds(value: Any) -> int | None:
-    """One time in microseconds (a number, or its text) as integer nanoseconds, or None where it is none."""
+    """A time in microseconds (a number, or its text) as integer nanoseconds; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     whole, _, decimals = str(value).partition(".")
-    if whole.isdecimal() and len(whole) < 16 and len(decimals) <= 3 and (decimals or "0").isdecimal():
+    if (
+        whole.isdecimal()
+        and len(whole) < 16
+        and len(decimals) <= 3
+        and (decimals or "0").isdecimal()
+    ):
         return int(whole) * 1000 + int(decimals.ljust(3, "0"))
     try:
         number = Decimal(value)

@@ -14,7 +14,7 @@
 WITH described AS (
     SELECT
         *,
-        regexp_replace(lower(regexp_replace(coalesce(collective, ''), '^(c10d::|nccl:|_)+', '')), '[ _]', '', 'g') AS plain,
+        regexp_replace(lower(coalesce(collective, '')), '^c10d::|^nccl:|[ _]', '', 'g') AS plain,
         lower(coalesce(dtype, '')) AS element
     FROM raw."collective"
 )

@@ -1,6 +1,5 @@
 -- Where the nodes of CUDA graphs were created. In torch.profiler traces: unknown.
 --
--- reads: raw.string
 -- row:   one node of one graph
 --
 -- process_id              BIGINT  the process

@@ -1,6 +1,5 @@
 -- Instants that programs marked on the host. In torch.profiler traces: none.
 --
--- reads: raw.string
 -- row:   one mark
 --
 -- mark_id     BIGINT   the mark, unique over all files of the run

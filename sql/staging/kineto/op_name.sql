@@ -8,19 +8,27 @@
 -- short_name  VARCHAR  what a person would call it
 WITH used AS (
     SELECT DISTINCT name_id AS id, kind = 0 AS is_kernel FROM raw."gpu_op"
+),
+
+named AS (
+    SELECT
+        used.id,
+        bool_or(used.is_kernel) AS is_kernel,
+        coalesce(any_value(s.value), '(unnamed)') AS name
+    FROM used
+    LEFT JOIN raw."string" AS s ON used.id = s.id
+    GROUP BY used.id
+),
+
+shortened AS (
+    SELECT
+        *,
+        regexp_extract(replace(name, '(anonymous namespace)', ''), '^[^<(]*?([^<(: ]+) *(?:[<(]|$)', 1) AS short_name
+    FROM named
 )
 
 SELECT
-    (getvariable('source_id') << 40) + used.id AS name_id,
-    coalesce(s.value, '(unnamed)') AS name,
-    CASE
-        WHEN bool_or(used.is_kernel) THEN coalesce(
-            nullif(regexp_extract(replace(s.value, '(anonymous namespace)', ''), '^[^<(]*?([^<(: ]+) *(?:[<(]|$)', 1), ''),
-            s.value,
-            '(unnamed)'
-        )
-        ELSE coalesce(s.value, '(unnamed)')
-    END AS short_name
-FROM used
-LEFT JOIN raw."string" AS s ON used.id = s.id
-GROUP BY used.id, s.value
+    (getvariable('source_id') << 40) + id AS name_id,
+    name,
+    CASE WHEN is_kernel THEN coalesce(nullif(short_name, ''), name) ELSE name END AS short_name
+FROM shortened

@@ -1,6 +1,5 @@
 -- Calls into the operating system. In torch.profiler traces: none.
 --
--- reads: raw.string
 -- row:   one call
 --
 -- process_id  BIGINT   the calling process

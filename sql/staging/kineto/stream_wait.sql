@@ -1,7 +1,7 @@
 -- Records of CUDA events and of waits for them, for dependencies between streams.
 -- Where records are not listed, each wait still names the stream and the call that recorded its event.
 --
--- reads: raw.sync, raw.event_record, raw.process, raw.string
+-- reads: raw.sync, raw.event_record, raw.process
 -- row:   one recording of an event, or one synchronisation
 --
 -- process_id      BIGINT   the process
