@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL = $(PIP) install --constraint constraints.txt
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format readme bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/tracelens analyze sample_traces/starved.sqlite
@@ -24,6 +24,10 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/sqlfluff fix --quiet sql
+
+# The report that the README shows, as it is printed today.
+readme: $(VENV)/.installed
+	$(BIN)/python docs/readme_report.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/startup.py
