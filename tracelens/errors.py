@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from tracelens.printable import printable
+
 
 class TracelensError(Exception):
     """Something a user can act on: what is wrong with which file, and the next step.
 
-    ``str(error)`` is one line. The command line prints it and exits with status 2.
+    ``str(error)`` is one line, however odd the name of the file. The command line prints it and
+    exits with status 2.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(f"{message}: {hint}" if hint else message)
+        super().__init__(printable(f"{message}: {hint}" if hint else message))
         self.message = message
         self.hint = hint

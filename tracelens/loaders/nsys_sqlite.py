@@ -5,10 +5,11 @@ Columns are found by name. What a version lacks comes out typed and empty.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,10 +17,14 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from tracelens.errors import TracelensError
+from tracelens.loaders import sqlite_header
 from tracelens.loaders.base import SourceInfo
+from tracelens.loaders.files import EXPORT
 from tracelens.loaders.nsys_schema import TABLES, RawTable
 
 HEADER = b"SQLite format 3\x00"
+KNOWN_SCHEMA = (3, 28)
+"""Major and minor number of the newest schema whose tables are known (2026.4)."""
 _BATCH_ROWS = 65_536
 
 
@@ -28,8 +33,17 @@ class NsysSqlite:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        sqlite_header.check(path)
         self._tables = self._read_schema()
-        self.info = SourceInfo(path, "nsys-sqlite", "nsys", producer=self._producer())
+        version = self._versions()
+        product = version.get("EXPORT_PRODUCT_VERSION", "" if version else "(2020 or earlier)")
+        self.info = SourceInfo(
+            path,
+            "nsys-sqlite",
+            "nsys",
+            producer=f"Nsight Systems {product}".rstrip(),
+            notes=tuple(_newer_schema(path, version.get("EXPORT_SCHEMA_VERSION", ""))),
+        )
 
     def load(self, tables: Iterable[str]) -> dict[str, pa.Table]:
         """Read the named raw tables, each in its own thread."""
@@ -37,42 +51,44 @@ class NsysSqlite:
         with ThreadPoolExecutor(max_workers=max(1, len(wanted))) as pool:
             return dict(zip(wanted, pool.map(self._load_table, wanted), strict=True))
 
-    def _connect(self) -> sqlite3.Connection:
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """A connection that neither writes nor runs what a hostile schema says."""
         uri = f"file:{quote(str(self._path.absolute()))}?mode=ro&immutable=1"
-        return sqlite3.connect(uri, uri=True, check_same_thread=False)
+        try:
+            with closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as db:
+                db.execute("PRAGMA trusted_schema = OFF")
+                db.execute("PRAGMA cell_size_check = ON")
+                db.text_factory = lambda b: b.decode("utf-8", "replace")
+                yield db
+        except sqlite3.Error as error:
+            raise TracelensError(
+                f"{self._path} is a damaged SQLite database ({error})",
+                hint=f"copy it again, or export it again: {EXPORT}",
+            ) from None
 
     def _read_schema(self) -> dict[str, set[str]]:
-        try:
-            with closing(self._connect()) as db:
-                names = [
-                    n for (n,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-                ]
-                found = {
-                    n: {row[1] for row in db.execute(f"PRAGMA table_info({_quoted(n)})")}
-                    for n in names
-                }
-        except sqlite3.DatabaseError as error:
-            raise TracelensError(
-                f"{self._path} is not a readable SQLite database ({error})",
-                hint="copy or export it again: nsys export --type sqlite REPORT.nsys-rep",
-            ) from None
+        with self._opened() as db:
+            query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            names = [name for (name,) in db.execute(query)]
+            found = {
+                n: {row[1] for row in db.execute(f"PRAGMA table_info({_quoted(n)})")} for n in names
+            }
         if not {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA"} & set(found):
             raise TracelensError(
                 f"{self._path} is a SQLite database, but no Nsight Systems export",
-                hint="make one with: nsys export --type sqlite REPORT.nsys-rep",
+                hint=f"make one with: {EXPORT}",
             )
         return found
 
-    def _producer(self) -> str:
-        name = next(
-            (n for n in ("META_DATA_EXPORT", "EXPORT_META_DATA") if n in self._tables), None
-        )
-        if name is None:
-            return "Nsight Systems (2020 or earlier)"
-        query = f"SELECT value FROM {name} WHERE name = 'EXPORT_PRODUCT_VERSION'"
-        with closing(self._connect()) as db:
-            row = db.execute(query).fetchone()
-        return f"Nsight Systems {row[0]}" if row else "Nsight Systems"
+    def _versions(self) -> dict[str, str]:
+        """What the export says of itself: EXPORT_PRODUCT_VERSION and the like."""
+        table = self._actual_name("META_DATA_EXPORT", TABLES["META_DATA_EXPORT"])
+        if table is None or not {"name", "value"} <= self._tables[table]:
+            return {}
+        with self._opened() as db:
+            rows = db.execute(f"SELECT name, value FROM {_quoted(table)}").fetchall()
+        return {str(name): str(value) for name, value in rows}
 
     def _actual_name(self, name: str, spec: RawTable) -> str | None:
         for base in (name, *spec.aliases):
@@ -101,19 +117,11 @@ class NsysSqlite:
 
     def _read(self, query: str, types: dict[str, pa.DataType]) -> pa.Table:
         if self._is_plain_file():
-            try:
-                return _read_fast(self._path, query, types)
-            except (RuntimeError, pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
-                pass  # mixed types in a column, or a value it cannot hold: the slow reader can
-        try:
-            with closing(self._connect()) as db:
-                db.text_factory = lambda b: b.decode("utf-8", "replace")
-                batches = list(_read_slowly(db, query, types))
-        except sqlite3.DatabaseError as error:
-            raise TracelensError(
-                f"{self._path} is damaged ({error})",
-                hint="copy or export it again: nsys export --type sqlite REPORT.nsys-rep",
-            ) from None
+            table = _read_fast(self._path, query, types)
+            if table is not None:
+                return table
+        with self._opened() as db:
+            batches = list(_read_slowly(db, query, types))
         return pa.Table.from_batches(batches, pa.schema(types))
 
     def _is_plain_file(self) -> bool:
@@ -124,12 +132,34 @@ class NsysSqlite:
         return header[18:20] == b"\x01\x01" and not any(p.exists() for p in beside)
 
 
-def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Table:
+def _newer_schema(path: Path, version: str) -> Iterator[tuple[str, str, str]]:
+    """A note where the export's schema is newer than any that was tried."""
+    numbers = tuple(int(n) for n in re.findall(r"\d{1,9}", version)[:2])
+    if numbers > KNOWN_SCHEMA:
+        known = ".".join(map(str, KNOWN_SCHEMA))
+        yield (
+            "newer-schema",
+            f"{path.name} has schema {version}, newer than any known ({known}): what moved or was "
+            "renamed since is not seen.",
+            "If counts look wrong, look for a newer tracelens, or export with an older nsys.",
+        )
+
+
+def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Table | None:
+    """What connectorx reads, ``None`` where it can't: mixed types, a value too large, damage."""
     import connectorx
 
     url = f"sqlite://{quote(str(path.absolute()))}"
-    table = connectorx.read_sql(url, query, return_type="arrow")
-    return pa.table({c: table.column(c).cast(t) for c, t in types.items()})
+    try:
+        table = connectorx.read_sql(url, query, return_type="arrow")
+        return pa.table({c: table.column(c).cast(t) for c, t in types.items()})
+    except (RuntimeError, pa.ArrowException, UnicodeDecodeError):
+        return None
+    except BaseException as error:
+        # a panic in Rust is a BaseException, of a class that cannot be imported
+        if type(error).__name__ != "PanicException":
+            raise
+        return None
 
 
 def _read_slowly(
@@ -150,16 +180,12 @@ def _coerced(value: Any, wanted: pa.DataType) -> Any:
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
         return value if value is None else str(value)
-    number = isinstance(value, int | float)
-    if pa.types.is_integer(wanted):
-        return (
-            value
-            if isinstance(value, int)
-            else int(value)
-            if number and value.is_integer()
-            else None
-        )
-    return float(value) if number else None
+    if not isinstance(value, int | float):
+        return None
+    if pa.types.is_floating(wanted):
+        return float(value)
+    whole = isinstance(value, int) or (value.is_integer() and abs(value) < 2**63)
+    return int(value) if whole else None
 
 
 def _quoted(name: str) -> str:
