@@ -1,7 +1,56 @@
-"""tracelens: where each iteration's time went, from a recorded GPU profile."""
+"""tracelens: where each iteration's time went, from a recorded GPU profile.
+
+>>> import tracelens as tl
+>>> trace = tl.open("run.sqlite")           # several files are the ranks of one run
+>>> trace.diagnose()                        # what to fix first, and what it is worth
+>>> trace.iterations(), trace.phases()      # polars frames
+>>> trace.sql("SELECT name, total_ms FROM kernels LIMIT 10")
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from tracelens._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from tracelens.diagnosis import CoverageWarning, Diagnosis, Evidence, Findings, NotChecked
+    from tracelens.errors import TracelensError
+    from tracelens.trace import Trace, open
+
+__all__ = [
+    "CoverageWarning",
+    "Diagnosis",
+    "Evidence",
+    "Findings",
+    "NotChecked",
+    "Trace",
+    "TracelensError",
+    "__version__",
+    "open",
+]
+
+_HOMES = {
+    "CoverageWarning": "diagnosis",
+    "Diagnosis": "diagnosis",
+    "Evidence": "diagnosis",
+    "Findings": "diagnosis",
+    "NotChecked": "diagnosis",
+    "Trace": "trace",
+    "TracelensError": "errors",
+    "open": "trace",
+}
+"""Where each public name lives: imported on first use, so that the command line starts at once."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tracelens' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"tracelens.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 _COLUMN = re.compile(
-    r"^-- (?P<name>[a-z][a-z0-9_]*) {2,}(?P<type>[A-Z][A-Z0-9_()', ]*?) {2,}(?P<text>\S.*)$"
+    r"^-- (?P<name>[a-z][a-z0-9_]*) {2,}(?P<type>[A-Z][A-Z0-9_()\[\]', ]*?) {2,}(?P<text>\S.*)$"
 )
 
 
@@ -89,9 +89,9 @@ def staging(kind: str) -> dict[str, SqlModule]:
 
 @cache
 def modules() -> dict[str, SqlModule]:
-    """The modules that no format knows of (core and metrics), by relation name."""
+    """The modules that no format knows of (core, metrics, views for people), by relation name."""
     return {
         p.stem: parse(p, layer)
-        for layer in ("core", "metrics")
+        for layer in ("core", "metrics", "views")
         for p in sorted((sql_root() / layer).glob("*.sql"))
     }

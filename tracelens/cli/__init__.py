@@ -2,7 +2,94 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import pkgutil
+import re
+import sys
+from collections.abc import Sequence
 
-def main() -> None:
-    """Run the command line."""
-    raise SystemExit(2)
+import click
+
+from tracelens._version import __version__
+from tracelens.errors import TracelensError
+
+UNUSABLE = 2
+"""Exit status of unusable input or arguments."""
+_INTERRUPTED, _NO_READER = 130, 141
+
+
+class Commands(click.Group):
+    """The commands of this folder, each a module with a ``command``, imported when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands."""
+        return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One command, or None where there is no such one."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tracelens")
+def commands() -> None:
+    """Where each iteration's time went, from a recorded GPU profile, and what to fix first.
+
+    \b
+    Example:
+      tracelens analyze run.sqlite
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, and leave with its exit status."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    raise SystemExit(run(given))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; every error that a user can act on becomes one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        with commands.make_context("tracelens", arguments) as context:
+            commands.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as finished:
+        return finished.exit_code
+    except click.UsageError as error:
+        asked = error.ctx.command_path if error.ctx else "tracelens"
+        return _say(f"{error.format_message()} Try: {asked} --help")
+    except (TracelensError, click.ClickException) as error:
+        return _say(str(error))
+    except BrokenPipeError:
+        # whoever read our output has seen enough; keep the interpreter from flushing into nothing
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _NO_READER
+    except (KeyboardInterrupt, click.Abort):
+        return _INTERRUPTED
+    except MemoryError:
+        return _say(_OUT_OF_MEMORY)
+    except OSError as error:
+        return _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryException":  # of DuckDB, which may not be imported
+            raise
+        return _say(_OUT_OF_MEMORY)
+    return 0
+
+
+_OUT_OF_MEMORY = (
+    "there is not enough memory for this trace: use a larger machine, or record a shorter window"
+)
+
+
+def _say(message: str) -> int:
+    line = re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", message)
+    click.echo(f"tracelens: {line}", err=True)
+    return UNUSABLE

@@ -1,0 +1,121 @@
+"""The report's numbers, from frames that a reader can check by eye (tests/runs.py)."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runs import frames, report
+
+from tracelens.diagnosis import Findings
+from tracelens.options import Options
+from tracelens.report import READS, stats
+
+
+def test_stats_of_four_values() -> None:
+    assert stats([4.0, 1.0, 2.0, 3.0]) == {
+        "median": 2.5, "min": 1.0, "max": 4.0, "p10": 1.3, "p90": 3.7, "stdev": 1.290994, "n": 4,
+    }  # fmt: skip
+
+
+def test_stats_of_one_value_have_no_deviation() -> None:
+    assert stats([7.0])["stdev"] is None
+    assert stats([7.0])["p90"] == 7.0
+
+
+@pytest.mark.parametrize("values", [[], [None], [math.nan, math.inf]])
+def test_stats_of_nothing_are_unknown_and_not_zero(values: list[float | None]) -> None:
+    told = stats(values)
+    assert told.pop("n") == 0
+    assert set(told.values()) == {None}
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True) | st.none(), max_size=20))
+def test_stats_are_ordered_and_finite(values: list[float | None]) -> None:
+    told = stats(v for v in values if v is None or not abs(v) > 1e100)
+    if told["n"]:
+        order = [told[k] for k in ("min", "p10", "median", "p90", "max")]
+        assert all(v is not None and math.isfinite(v) for v in order)
+        assert all(a <= b + 1e-6 * max(1, abs(b)) for a, b in pairwise(order))
+
+
+def test_keys_are_the_contract() -> None:
+    told = report()
+    assert set(told) >= {
+        "schema", "tool", "trace", "coverage", "iterations", "phases", "ratios", "optimizer",
+        "budget", "diagnoses", "not_checked",
+    }  # fmt: skip
+    assert told["schema"] == "tracelens/1"
+    assert set(told["trace"]["counts"]) == {
+        "kernels", "memcpys", "memsets", "graph_launches", "api_calls", "ranges", "marks",
+    }  # fmt: skip
+    assert set(told["coverage"]["attribution"]) == {
+        "direct", "cross_thread", "graph", "annotation", "none",
+    }  # fmt: skip
+
+
+def test_iterations_count_all_and_measure_the_steady() -> None:
+    told = report()["iterations"]
+    assert (told["count"], told["method"], told["steady"]) == (4, "numbered ranges", [1, 3])
+    assert (told["period_ms"]["median"], told["period_ms"]["n"]) == (61.0, 2)
+    assert told["gap_ms"]["median"] == 25.0
+    assert told["rows"][3]["period_ms"] is None
+
+
+def test_phases_are_medians_over_steady_instances() -> None:
+    told = {p["phase"]: p for p in report()["phases"]}
+    assert list(told) == ["backward", "forward", "optimizer"]
+    assert told["forward"]["gpu_span_ms"]["median"] == 13.0
+    assert told["forward"]["gpu_span_ms"]["n"] == 3
+    assert told["forward"]["instances"] == 4
+    assert told["optimizer"]["names"] == ["optim"]
+    assert told["backward"]["attribution"] == {"cross_thread": 4 * 151}
+
+
+def test_where_nothing_is_steady_all_instances_count() -> None:
+    given = frames()
+    given["phase_instances"] = given["phase_instances"].with_columns(is_steady=pl.lit(False))
+    told = {p["phase"]: p for p in report(given)["phases"]}
+    assert told["forward"]["gpu_span_ms"]["n"] == 4
+
+
+def test_ratio_and_optimizer_are_medians_over_steady_iterations() -> None:
+    told = report()
+    assert told["ratios"]["backward_over_forward"] == pytest.approx(25 / 13, abs=1e-6)
+    assert told["optimizer"] == {
+        "kernels_per_iteration": 18.0, "mean_kernel_us": 150.0, "kernels_per_ms": 6.0,
+        "busy_pct": 98.0,
+    }  # fmt: skip
+
+
+def test_parts_of_the_budget_sum_to_its_total() -> None:
+    (budget,) = report()["budget"]
+    assert sum(p["ms"] for p in budget["parts"]) == budget["total_ms"] == 61.25
+    assert budget["parts"][1] == {"part": "idle", "cause": "input", "ms": 22.5}
+
+
+def test_an_empty_trace_gives_a_whole_report() -> None:
+    given = {name: frame.clear() for name, frame in frames().items()}
+    given["trace_count"] = frames()["trace_count"].with_columns(
+        start_ns=pl.lit(None, pl.Int64), end_ns=pl.lit(None, pl.Int64)
+    )
+    given["attribution_count"] = frames()["attribution_count"]
+    told = report(given, Findings())
+    assert told["optimizer"] is None
+    assert told["ratios"] == {"backward_over_forward": None}
+    assert told["iterations"]["steady"] is None
+    assert told["trace"]["span_ms"] == 0.0
+
+
+def test_samples_a_second() -> None:
+    told = report(options=Options(samples_per_iteration=61.0))
+    assert told["throughput"] == {"samples_per_iteration": 61.0, "samples_per_second": 1000.0}
+    assert report()["throughput"] is None
+
+
+def test_the_run_by_hand_has_all_that_a_report_reads() -> None:
+    assert set(frames()) == set(READS)

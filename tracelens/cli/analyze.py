@@ -1,0 +1,62 @@
+"""``tracelens analyze``: from recordings to the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tracelens.cli import _common
+from tracelens.reports import formats, renderer
+
+_TRIPPED = 1
+_LOUDER = {"high": ("high",), "medium": ("high", "medium")}
+
+
+@click.command()
+@click.argument("run", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(formats()), default="text", help="Form of the report."
+)
+@click.option("--output", type=click.Path(path_type=Path), help="Write the report to this file.")
+@click.option("--iterations", metavar="REGEX", help="Ranges with such names are the iterations.")
+@click.option(
+    "--phases", metavar="FILE.toml", type=click.Path(path_type=Path), help="More names of phases."
+)
+@click.option(
+    "--samples", type=click.FloatRange(min=0, min_open=True), metavar="N",
+    help="Samples in one iteration, for samples a second.",
+)  # fmt: skip
+@click.option(
+    "--fail-on", type=click.Choice(tuple(_LOUDER)), help="Exit with 1 on such a finding, or worse."
+)
+@click.option("--no-color", is_flag=True, help="No colours, even on a terminal.")
+def command(
+    run: tuple[Path, ...],
+    form: str,
+    output: Path | None,
+    iterations: str | None,
+    phases: Path | None,
+    samples: float | None,
+    fail_on: str | None,
+    no_color: bool,
+) -> None:
+    """Say where each iteration's time went, what to fix first, and what that is worth.
+
+    Several files are the ranks of one run.
+
+    \b
+    Example:
+      tracelens analyze run.sqlite
+      tracelens analyze rank0.sqlite rank1.sqlite --format json --output report.json
+    """
+    from tracelens.trace import open as open_trace
+
+    with _common.working("analysing"):
+        trace = open_trace(run, iterations=iterations, phases=phases, samples_per_iteration=samples)
+        report = trace.report()
+    color = _common.wants_color(no_color, output)
+    text = renderer(form).render(report, width=_common.terminal_width(), color=color)
+    _common.write(text, output)
+    if fail_on and any(d["severity"] in _LOUDER[fail_on] for d in report["diagnoses"]):
+        raise click.exceptions.Exit(_TRIPPED)

@@ -1,0 +1,135 @@
+"""``tracelens query``: SQL over the documented views of a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tracelens.cli import _common
+from tracelens.errors import TracelensError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SHOWN_ROWS = 1000
+_LONGEST = 80
+_NUMERIC = ("int", "uint", "double", "float", "decimal")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar='FILE... "SQL"')
+@click.option("--tables", is_flag=True, help="List the views and their columns instead.")
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json", "parquet"]), default="table",
+    help="Form of the answer.",
+)  # fmt: skip
+@click.option("--output", type=click.Path(path_type=Path), help="Write the answer to this file.")
+def command(files: tuple[str, ...], tables: bool, form: str, output: Path | None) -> None:
+    """Ask a run anything, in DuckDB's SQL.
+
+    \b
+    Example:
+      tracelens query run.sqlite "SELECT name, total_ms FROM kernels LIMIT 10"
+      tracelens query run.sqlite --tables
+    """
+    from tracelens.trace import open as open_trace
+
+    if tables:
+        _common.write(_described(), output)
+        return
+    *paths, query = files
+    if not paths:
+        raise click.UsageError('name a file and a query: FILE "SELECT ...".')
+    if form == "parquet" and output is None:
+        raise click.UsageError("--format parquet needs --output FILE.")
+    with _common.working("querying"):
+        answer = _answer(open_trace(paths), query)
+    if form == "parquet" and output is not None:
+        import pyarrow.parquet as pq
+
+        pq.write_table(answer, output)
+    else:
+        _common.write(_WRITERS[form](answer), output)
+
+
+def _answer(trace: Any, query: str) -> pa.Table:
+    import duckdb
+
+    relation = trace.sql(query)
+    if relation is None:
+        raise TracelensError("the query gives no rows", hint="ask with SELECT")
+    try:
+        return relation.to_arrow_table()
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise TracelensError(f"the query failed ({str(error).partition(chr(10))[0]})") from None
+
+
+def _described() -> str:
+    """Every view for people with its columns; the relations beneath by name."""
+    from tracelens import sqlfiles
+
+    modules = sqlfiles.modules()
+    lines = []
+    for name, module in sorted(modules.items()):
+        if module.layer == "views":
+            lines += [f"{name}: {module.summary}", f"  one row: {module.row}"]
+            lines += [f"  {c.name:22} {c.type:10} {c.text}" for c in module.columns] + [""]
+    lines.append("Relations beneath these, with times in nanoseconds:")
+    beneath = {**sqlfiles.staging("nsys"), **modules}
+    lines += [
+        f"  {name:22} {module.summary}"
+        for name, module in sorted(beneath.items())
+        if module.layer != "views"
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _as_table(answer: pa.Table) -> str:
+    """Columns as wide as what they hold: numbers are never cut short, long names are."""
+    rows = [[_shown(v) for v in row.values()] for row in answer.slice(0, _SHOWN_ROWS).to_pylist()]
+    heads = [_shown(name) for name in answer.column_names]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    kinds = [str(field.type) for field in answer.schema]
+    align = [str.rjust if k.startswith(_NUMERIC) else str.ljust for k in kinds]
+    lines = [
+        "  ".join(put(cell, width) for put, cell, width in zip(align, row, widths, strict=True))
+        for row in (heads, *rows)
+    ]
+    if answer.num_rows > _SHOWN_ROWS:
+        lines.append(f"the first {_SHOWN_ROWS:,} of {answer.num_rows:,} rows; csv has all")
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _shown(value: object) -> str:
+    from tracelens.reports._words import clean
+
+    text = f"{value:.6g}" if isinstance(value, float) else clean(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _as_csv(answer: pa.Table) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(answer.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in answer.columns), strict=True))
+    return out.getvalue()
+
+
+def _as_json(answer: pa.Table) -> str:
+    rows = [{k: _finite(v) for k, v in row.items()} for row in answer.to_pylist()]
+    return json.dumps(rows, indent=2, default=str) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_WRITERS = {"table": _as_table, "csv": _as_csv, "json": _as_json}

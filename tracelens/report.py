@@ -1,0 +1,271 @@
+"""The report as plain data: the contract "tracelens/1", built from frames and findings alone.
+
+Every number of it can be asked for its SQL: the frames are relations of the same name.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tracelens._version import __version__
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tracelens.diagnosis import Findings
+    from tracelens.loaders import SourceInfo
+    from tracelens.options import Options
+
+Report: TypeAlias = dict[str, Any]
+Frames: TypeAlias = "Mapping[str, pl.DataFrame]"
+Rows: TypeAlias = list[dict[str, Any]]
+
+SCHEMA = "tracelens/1"
+READS = (
+    "attribution_count",
+    "budget",
+    "devices",
+    "iteration",
+    "iterations",
+    "kernels",
+    "optimizer_density",
+    "phase_instances",
+    "phase_ratio",
+    "trace_count",
+)
+"""Relations that a report is made from."""
+COUNTS = ("kernels", "memcpys", "memsets", "graph_launches", "api_calls", "ranges", "marks")
+METHODS = ("direct", "cross_thread", "graph", "annotation")
+TOP_KERNELS = 20
+"""Names listed in a report: the rest is a query away, and rarely worth a reader's time."""
+_DIGITS = 6
+_SURENESS = {"low": 1, "medium": 2, "high": 3}
+
+
+def build(
+    frames: Frames, sources: Sequence[SourceInfo], findings: Findings, options: Options
+) -> Report:
+    """The report of one run: plain dicts, lists, strings and finite numbers; times in ms."""
+    rows = {name: frames[name].to_dicts() for name in READS}
+    iterations = _iterations(rows["iteration"], rows["iterations"])
+    return {
+        "schema": SCHEMA,
+        "tool": {"version": __version__},
+        "trace": _trace(sources, rows["trace_count"], rows["devices"]),
+        "coverage": _coverage(rows["attribution_count"], sources, findings),
+        "iterations": iterations,
+        "throughput": _throughput(iterations["period_ms"], options.samples_per_iteration),
+        "phases": _phases(rows["phase_instances"]),
+        "ratios": {"backward_over_forward": _ratio(rows["phase_ratio"])},
+        "optimizer": _optimizer(rows["optimizer_density"]),
+        "budget": _budget(rows["budget"]),
+        "kernels": _kernels(rows["kernels"]),
+        "diagnoses": [d.to_dict() for d in findings.diagnoses],
+        "not_checked": [n.to_dict() for n in findings.not_checked],
+    }
+
+
+def stats(values: Iterable[float | None]) -> dict[str, float | int | None]:
+    """Median, extremes, deciles and spread of what is known; None where nothing is, or for the
+    sample deviation of a single value. Quantiles are interpolated linearly."""
+    known = sorted(v for v in values if v is not None and math.isfinite(v))
+    if not known:
+        return {**dict.fromkeys(("median", "min", "max", "p10", "p90", "stdev")), "n": 0}
+    return {
+        "median": _number(_quantile(known, 0.5)),
+        "min": _number(known[0]),
+        "max": _number(known[-1]),
+        "p10": _number(_quantile(known, 0.1)),
+        "p90": _number(_quantile(known, 0.9)),
+        "stdev": _number(statistics.stdev(known)) if len(known) > 1 else None,
+        "n": len(known),
+    }
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def _number(value: float | None) -> float | None:
+    """A number as JSON can hold it: rounded, and None instead of NaN or infinity."""
+    if value is None or not math.isfinite(value):
+        return None
+    return round(value, _DIGITS)
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    return stats(values)["median"]
+
+
+def _steady(rows: Rows) -> Rows:
+    """The rows of steady iterations, or all where none is."""
+    return [row for row in rows if row["is_steady"]] or rows
+
+
+def _trace(sources: Sequence[SourceInfo], counts: Rows, devices: Rows) -> dict[str, Any]:
+    total = counts[0]
+    start, end = total["start_ns"], total["end_ns"]
+    return {
+        "files": [str(source.path) for source in sources],
+        "format": _joined(source.format for source in sources),
+        "producer": _joined(source.producer for source in sources),
+        "span_ms": 0.0 if start is None else _number((end - start) / 1e6),
+        "counts": {name: total[name] for name in COUNTS},
+        "devices": [
+            {
+                "device": row["device_index"],
+                "process": row["process_index"],
+                "ordinal": row["ordinal"],
+                "rank": row["rank"],
+                "name": row["name"],
+                "busy_ms": _number(row["busy_ms"]),
+                "busy_pct": _number(row["busy_pct"]),
+            }
+            for row in devices
+        ],
+    }
+
+
+def _joined(values: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, values)))
+
+
+def _coverage(counts: Rows, sources: Sequence[SourceInfo], findings: Findings) -> dict[str, Any]:
+    total = counts[0]
+    notes = [
+        {"code": code, "severity": "low", "message": message, "advice": advice}
+        for source in sources
+        for code, message, advice in source.notes
+    ]
+    return {
+        "attribution": {**{m: total[m] for m in METHODS}, "none": total["unattributed"]},
+        "unlinked": total["unlinked"],
+        "warnings": [w.to_dict() for w in findings.warnings] + notes,
+    }
+
+
+def _iterations(found: Rows, windows: Rows) -> dict[str, Any]:
+    """Iterations as found on the host, measured on the devices."""
+    of_process: dict[int, int] = {}
+    for row in found:
+        of_process[row["process_id"]] = of_process.get(row["process_id"], 0) + 1
+    best = max(found, key=lambda row: _SURENESS.get(row["confidence"], 0), default=None)
+    steady = [row for row in windows if row["is_steady"]]
+    indices = [row["iteration_index"] for row in steady]
+    return {
+        "count": max(of_process.values(), default=0),
+        "method": best["method"] if best else None,
+        "confidence": best["confidence"] if best else None,
+        "steady": [min(indices), max(indices)] if indices else None,
+        "period_ms": stats(row["period_ms"] for row in steady),
+        "gap_ms": stats(row["gap_ms"] for row in steady),
+        "rows": [
+            {
+                "index": row["iteration_index"],
+                "name": row["name"],
+                "device": row["device_index"],
+                "start_ms": _number(row["start_ms"]),
+                "period_ms": _number(row["period_ms"]),
+                "gap_ms": _number(row["gap_ms"]),
+                "is_steady": row["is_steady"],
+            }
+            for row in windows
+        ],
+    }
+
+
+def _throughput(period_ms: Mapping[str, Any], samples: float | None) -> dict[str, Any] | None:
+    if samples is None:
+        return None
+    median = period_ms["median"]
+    rate = _number(samples * 1e3 / median) if median else None
+    return {"samples_per_iteration": samples, "samples_per_second": rate}
+
+
+def _phases(instances: Rows) -> Rows:
+    """One row a role over all devices, the longest first."""
+    of_phase: dict[str, Rows] = {}
+    for row in instances:
+        of_phase.setdefault(row["phase"], []).append(row)
+    phases = [_phase(phase, rows) for phase, rows in of_phase.items()]
+    return sorted(phases, key=lambda p: (-(p["gpu_span_ms"]["median"] or 0.0), p["phase"]))
+
+
+def _phase(phase: str, instances: Rows) -> dict[str, Any]:
+    counted = _steady(instances)
+    kernels = sum(row["kernels"] for row in counted)
+    kernel_us = sum(row["mean_kernel_us"] * row["kernels"] for row in counted if row["kernels"])
+    attribution: dict[str, int] = {}
+    for row in instances:
+        method = row["attribution"] or "none"
+        attribution[method] = attribution.get(method, 0) + row["operations"]
+    return {
+        "phase": phase,
+        "names": sorted({row["name"] for row in instances if row["name"] is not None}),
+        "instances": len(instances),
+        "gpu_span_ms": stats(row["gpu_span_ms"] for row in counted),
+        "gpu_busy_ms": stats(row["gpu_busy_ms"] for row in counted),
+        "cpu_ms": stats(row["cpu_ms"] for row in counted),
+        "kernels_per_instance": _median(row["kernels"] for row in counted),
+        "mean_kernel_us": _number(kernel_us / kernels) if kernels else None,
+        "attribution": attribution,
+    }
+
+
+def _ratio(ratios: Rows) -> float | None:
+    return _median(row["backward_over_forward"] for row in _steady(ratios))
+
+
+def _optimizer(density: Rows) -> dict[str, Any] | None:
+    """Medians over the steady iterations of all devices."""
+    if not density:
+        return None
+    counted = _steady(density)
+    return {
+        "kernels_per_iteration": _median(row["kernels"] for row in counted),
+        "mean_kernel_us": _median(row["mean_kernel_us"] for row in counted),
+        "kernels_per_ms": _median(row["kernels_per_ms"] for row in counted),
+        "busy_pct": _median(row["busy_pct"] for row in counted),
+    }
+
+
+def _budget(parts: Rows) -> Rows:
+    """For each device the parts of an ordinary iteration, the longest first."""
+    of_device: dict[int, Rows] = {}
+    for row in parts:
+        of_device.setdefault(row["device_index"], []).append(row)
+    return [
+        {
+            "device": device,
+            "total_ms": _number(sum(row["ms"] for row in rows)),
+            "iterations": rows[0]["iterations"],
+            "parts": [_part(row) for row in rows],
+        }
+        for device, rows in sorted(of_device.items())
+    ]
+
+
+def _part(row: Mapping[str, Any]) -> dict[str, Any]:
+    told = {key: row[key] for key in ("part", "role", "cause") if row[key] is not None}
+    return {**told, "ms": _number(row["ms"])}
+
+
+def _kernels(kernels: Rows) -> Rows:
+    return [
+        {
+            "name": row["name"],
+            "short_name": row["short_name"],
+            "device": row["device_index"],
+            "instances": row["instances"],
+            "total_ms": _number(row["total_ms"]),
+            "mean_us": _number(row["mean_us"]),
+            "share_pct": _number(row["share_pct"]),
+        }
+        for row in kernels[:TOP_KERNELS]
+    ]

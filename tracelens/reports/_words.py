@@ -1,0 +1,148 @@
+"""Numbers, names and bars as people read them; shared by the renderers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracelens.report import Report
+
+MISSING = "-"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+")
+LOUD = ("high", "medium")
+_LEVELS = "▁▂▃▄▅▆▇█"
+_PARTS = {"communication": "exposed communication", "copy": "exposed copies"}
+_CAUSES = {
+    "dependency": "other GPU work",
+    "sync": "synchronising",
+    "allocator": "cudaMalloc/Free",
+    "launch": "slow launches",
+    "input": "next batch",
+    "host": "host elsewhere",
+    "profiler": "profiler",
+    "unknown": "cause unknown",
+}
+
+
+def clean(text: object) -> str:
+    """A name without control characters: nothing in a trace may steer a terminal."""
+    return _CONTROL.sub(" ", "" if text is None else str(text)).strip()
+
+
+def ms(value: float | None) -> str:
+    """Milliseconds: 0.0013, 2.16, 63.40, 1,240."""
+    return MISSING if value is None else _digits(value)
+
+
+def us(value: float | None) -> str:
+    """Microseconds, in the same way."""
+    return ms(value)
+
+
+def count(value: float | None) -> str:
+    """A count with thousands separated; medians may end in .5."""
+    return MISSING if value is None else f"{value:,.1f}".removesuffix(".0")
+
+
+def percent(share: float | None) -> str:
+    """A share of one, in percent."""
+    if share is None:
+        return MISSING
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 9.95 else f"{value:.1f} %"
+
+
+def _digits(value: float) -> str:
+    size = abs(value)
+    places = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 0.095 or size == 0 else 4
+    return f"{value:,.{places}f}"
+
+
+def share(part: float | None, whole: float | None) -> float | None:
+    """``part / whole``, or None where there is none."""
+    return None if part is None or not whole else part / whole
+
+
+def plural(number: int, word: str) -> str:
+    """``1 iteration``, ``2 iterations``."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def part_name(part: Mapping[str, Any]) -> str:
+    """What a part of the budget is called: a role, or idle with what it waits for."""
+    if part["part"] == "compute":
+        return clean(part.get("role") or "other compute")
+    if part["part"] == "idle":
+        return f"idle: {_CAUSES.get(part.get('cause') or 'unknown', clean(part.get('cause')))}"
+    return _PARTS.get(part["part"], clean(part["part"]))
+
+
+def ordered_parts(budget: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Parts with work first and idle last, the longest first in each."""
+    order = {"compute": 0, "communication": 1, "copy": 2, "idle": 3}
+    return sorted(budget["parts"], key=lambda p: (order.get(p["part"], 4), -p["ms"]))
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """One block a value, from zero to the largest; the largest of a group where they are many."""
+    group = -(-len(values) // width) if values else 1
+    shown = [max(values[i : i + group]) for i in range(0, len(values), group)]
+    top = max(shown, default=0.0)
+    steps = len(_LEVELS) - 1
+    return "".join(_LEVELS[round(v / top * steps) if top > 0 else 0] for v in shown)
+
+
+def verdict(report: Report) -> str:
+    """The report in a sentence or two."""
+    if not report["trace"]["devices"]:
+        return "No GPU work was recorded in this trace."
+    period = report["iterations"]["period_ms"]["median"]
+    loud = [d for d in report["diagnoses"] if d["severity"] in LOUD]
+    if loud:
+        advice = f"Fix {loud[0]['id']} first{_gain(loud[0])}."
+    elif period is None:
+        advice = "Nothing stands out, but without iterations hardly anything can be judged."
+    elif any(w["severity"] in LOUD for w in report["coverage"]["warnings"]):
+        advice = "Nothing stands out, as far as this recording can tell."
+    else:
+        advice = "Healthy: nothing here is worth fixing."
+    return advice if period is None else f"{ms(period)} ms an iteration{_work(report)}. {advice}"
+
+
+def _gain(finding: Mapping[str, Any]) -> str:
+    if finding["recoverable_ms"] is None:
+        return ""
+    return f": {ms(finding['recoverable_ms'])} ms, {percent(finding['share_of_period'])} of it"
+
+
+def _work(report: Report) -> str:
+    """For how much of an iteration the GPU works, on the device that does so least."""
+    worked = [
+        share(sum(p["ms"] for p in b["parts"] if p["part"] != "idle"), b["total_ms"])
+        for b in report["budget"]
+    ]
+    return (
+        f", the GPU busy for {percent(min(w for w in worked if w is not None))}" if worked else ""
+    )
+
+
+def subject(report: Report) -> str:
+    """What was analysed: recorder and GPUs."""
+    trace = report["trace"]
+    names = dict.fromkeys(clean(d["name"]) for d in trace["devices"] if d["name"])
+    number = len(trace["devices"])
+    gpus = ("" if number == 1 else f"{number} of ") + (", ".join(names) or "GPU")
+    if not number:
+        gpus = "no GPU"
+    return f"{clean(trace['producer'] or trace['format'])} · {gpus}"
+
+
+def iteration_line(report: Report) -> str:
+    """How many iterations there are, and how they were found."""
+    found = report["iterations"]
+    if not found["count"]:
+        return "No iterations were found."
+    steady = found["period_ms"]["n"]
+    how = f"{clean(found['method'])}, {found['confidence']} confidence"
+    return f"{plural(found['count'], 'iteration')} ({steady} steady periods; found from {how})"

@@ -1,0 +1,103 @@
+"""The report as Markdown, for a pull request or the summary of a CI job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tracelens.report import Report
+from tracelens.reports import _words as words
+
+
+def render(report: Report, *, width: int = 80, color: bool = False) -> str:
+    """The report as GitHub-flavoured Markdown; ``width`` and ``color`` have no meaning here."""
+    return "\n".join(_lines(report)).rstrip() + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    files = ", ".join(_escaped(Path(f).name) for f in report["trace"]["files"])
+    yield f"## {files}\n"
+    yield f"**{_escaped(words.verdict(report))}**\n"
+    yield f"{_escaped(words.subject(report))}. {_escaped(words.iteration_line(report))}\n"
+    yield from _findings(report["diagnoses"])
+    yield from _budgets(report["budget"])
+    yield from _phases(report["phases"])
+    yield from _warnings(report["coverage"]["warnings"])
+
+
+def _findings(diagnoses: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if not diagnoses:
+        return
+    yield "### Findings\n"
+    yield from _table(
+        ("", "finding", "worth (ms an iteration)", "share", "next"),
+        (
+            (
+                d["severity"],
+                f"`{d['id']}` {_escaped(d['title'])}",
+                words.ms(d["recoverable_ms"]),
+                words.percent(d["share_of_period"]),
+                _escaped(next(iter(d["next_steps"]), "")),
+            )
+            for d in diagnoses
+        ),
+    )
+
+
+def _budgets(budgets: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for budget in budgets:
+        total = words.ms(budget["total_ms"])
+        yield f"### Where {total} ms of an iteration go (GPU {budget['device']})\n"
+        yield from _table(
+            ("part", "ms", "share"),
+            (
+                (
+                    _escaped(words.part_name(part)),
+                    words.ms(part["ms"]),
+                    words.percent(words.share(part["ms"], budget["total_ms"])),
+                )
+                for part in words.ordered_parts(budget)
+            ),
+        )
+
+
+def _phases(phases: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if not phases:
+        return
+    yield "### Phases (medians)\n"
+    yield from _table(
+        ("phase", "GPU span (ms)", "GPU busy (ms)", "CPU (ms)", "kernels", "instances"),
+        (
+            (
+                _escaped(p["phase"]),
+                words.ms(p["gpu_span_ms"]["median"]),
+                words.ms(p["gpu_busy_ms"]["median"]),
+                words.ms(p["cpu_ms"]["median"]),
+                words.count(p["kernels_per_instance"]),
+                words.count(p["instances"]),
+            )
+            for p in phases
+        ),
+    )
+
+
+def _warnings(warnings: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if warnings:
+        yield "### Coverage\n"
+    for warning in warnings:
+        yield f"- `{warning['code']}` {_escaped(warning['message'])} {_escaped(warning['advice'])}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + " --- |" * len(heads)
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _escaped(text: object) -> str:
+    """Text that Markdown and HTML leave as it is, on one line."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", words.clean(text))

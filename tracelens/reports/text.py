@@ -1,0 +1,247 @@
+"""The report for a terminal: what to do first, then where the time went, then the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from tracelens.report import Report
+from tracelens.reports import _words as words
+
+_STYLES = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "dim"}
+_PART_STYLES = {"compute": "green", "communication": "magenta", "copy": "blue", "idle": "red"}
+_SHOWN_KERNELS = 8
+_SHOWN_PARTS = 12
+_SHOWN_PHASES = 16
+_WIDEST = 120
+"""Wider bars and tables carry the eye no further."""
+
+
+def render(report: Report, *, width: int = 80, color: bool = False) -> str:
+    """The report as text of at most ``width`` columns, with terminal colours where asked for."""
+    out = StringIO()
+    console = Console(
+        file=out, width=width, force_terminal=color, no_color=not color, highlight=False,
+        emoji=False, markup=False, legacy_windows=False,
+    )  # fmt: skip
+    for title, body in _sections(report, width):
+        blocks = list(body)
+        if not blocks:
+            continue
+        if title:
+            console.print()
+            console.print(Text(title, style="bold"))
+        for block in blocks:
+            console.print(Padding(block, (0, 0, 0, 2)) if title else block)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _sections(report: Report, width: int) -> Iterator[tuple[str, Iterator[RenderableType]]]:
+    yield "", _head(report)
+    yield "What to do, first things first", _findings(report)
+    for budget in report["budget"]:
+        yield _budget_title(report, budget), _budget(budget, width)
+    yield "Iterations", _iterations(report, width)
+    yield "Phases", _phases(report)
+    yield "Most GPU time", _kernels(report, width)
+    yield "Worth knowing", _facts(report)
+    yield "How far to trust this", _coverage(report)
+    yield "Not checked", _not_checked(report)
+    yield "", _foot(report)
+
+
+def _head(report: Report) -> Iterator[RenderableType]:
+    names = [words.clean(Path(f).name) for f in report["trace"]["files"]]
+    files = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    yield Text.assemble(
+        (files, "bold"), f" · {words.subject(report)} · {words.ms(report['trace']['span_ms'])} ms"
+    )
+    yield Text(words.iteration_line(report), style="dim")
+    loud = any(d["severity"] in words.LOUD for d in report["diagnoses"])
+    yield Text("")
+    yield Text(words.verdict(report), style="bold red" if loud else "bold green")
+    if rate := (report["throughput"] or {}).get("samples_per_second"):
+        yield Text(f"{words.count(round(rate, 1))} samples a second.")
+
+
+def _findings(report: Report) -> Iterator[RenderableType]:
+    costly = [d for d in report["diagnoses"] if d["severity"] != "info"]
+    for place, finding in enumerate(costly, 1):
+        yield from _finding(place, finding, brief=finding["severity"] == "low")
+
+
+def _finding(place: int, finding: dict[str, Any], brief: bool) -> Iterator[RenderableType]:
+    style = _STYLES[finding["severity"]]
+    head = Text.assemble(
+        (f"{place}. {finding['severity'].upper()} ", style), (words.clean(finding["title"]), "bold")
+    )
+    yield head
+    yield Padding(Text(f"{finding['id']}{_worth(finding)}", style="dim"), (0, 0, 0, 3))
+    if brief:
+        return
+    if finding["explanation"]:
+        yield Padding(Text(words.clean(finding["explanation"])), (0, 0, 0, 3))
+    for step in finding["next_steps"][:1]:
+        yield Padding(Text.assemble(("Next: ", "bold"), words.clean(step)), (0, 0, 0, 3))
+
+
+def _worth(finding: dict[str, Any]) -> str:
+    gain = finding["recoverable_ms"]
+    if gain is None:
+        return ""
+    return f", worth {words.ms(gain)} ms an iteration, {words.percent(finding['share_of_period'])}"
+
+
+def _budget_title(report: Report, budget: dict[str, Any]) -> str:
+    gpu = f" on GPU {budget['device']}" if len(report["trace"]["devices"]) > 1 else ""
+    total, over = words.ms(budget["total_ms"]), words.plural(budget["iterations"], "iteration")
+    return f"Where an ordinary iteration's {total} ms go{gpu} (mean of {over})"
+
+
+def _budget(budget: dict[str, Any], width: int) -> Iterator[RenderableType]:
+    table = _table(("", "left"), ("ms", "right"), ("share", "right"), ("", "left"))
+    bar_width = max(10, min(width, _WIDEST) - 44)
+    total, before = budget["total_ms"], 0.0
+    parts = words.ordered_parts(budget)
+    # a part too short to be seen in the bar is noise to a reader, unless nothing else is there
+    shown = [p for p in parts if p["ms"] >= 0.001 * total][:_SHOWN_PARTS]
+    for part in shown:
+        start = round(before / total * bar_width)
+        before += part["ms"]
+        length = max(1, round(before / total * bar_width) - start)
+        style = _PART_STYLES.get(part["part"], "")
+        bar = Text(
+            " " * min(start, bar_width - 1) + ("░" if part["part"] == "idle" else "█") * length,
+            style,
+        )
+        share = words.percent(words.share(part["ms"], total))
+        table.add_row(words.part_name(part), words.ms(part["ms"]), share, bar)
+    yield table
+
+
+def _iterations(report: Report, width: int) -> Iterator[RenderableType]:
+    found = report["iterations"]
+    if not found["period_ms"]["n"]:
+        return
+    table = _table(
+        ("ms", "left"), *((h, "right") for h in ("median", "min", "p90", "max", "stdev", "n"))
+    )
+    for label, key in (("period", "period_ms"), ("gap to the next", "gap_ms")):
+        s = found[key]
+        cells = [words.ms(s[k]) for k in ("median", "min", "p90", "max", "stdev")]
+        table.add_row(label, *cells, str(s["n"]))
+    yield table
+    first = report["trace"]["devices"][0]["device"] if report["trace"]["devices"] else None
+    periods = [r["period_ms"] for r in found["rows"] if r["device"] == first and r["period_ms"]]
+    if len(periods) > 2:
+        line = words.sparkline(periods, min(60, width - 24))
+        yield Text(f"each period, from 0   {line}")
+
+
+def _phases(report: Report) -> Iterator[RenderableType]:
+    if not report["phases"]:
+        return
+    heads = ["GPU ms", "busy ms", "busy", "CPU ms", "kernels", "mean µs", "times"]
+    table = _table(("median", "left"), *((h, "right") for h in heads))
+    for phase in report["phases"][:_SHOWN_PHASES]:
+        span, busy = phase["gpu_span_ms"]["median"], phase["gpu_busy_ms"]["median"]
+        table.add_row(
+            words.clean(phase["phase"]), words.ms(span), words.ms(busy),
+            words.percent(words.share(busy, span)),
+            words.ms(phase["cpu_ms"]["median"]), words.count(phase["kernels_per_instance"]),
+            words.us(phase["mean_kernel_us"]), words.count(phase["instances"]),
+        )  # fmt: skip
+    yield table
+    ratio, optimizer = report["ratios"]["backward_over_forward"], report["optimizer"]
+    if ratio is not None:
+        yield Text(f"backward takes {ratio:.2f} times as long as forward", style="dim")
+    if optimizer:
+        yield Text(
+            f"optimizer: {words.count(optimizer['kernels_per_iteration'])} kernels an iteration of "
+            f"{words.us(optimizer['mean_kernel_us'])} µs, "
+            f"{words.ms(optimizer['kernels_per_ms'])} a millisecond",
+            style="dim",
+        )
+
+
+def _kernels(report: Report, width: int) -> Iterator[RenderableType]:
+    if not report["kernels"]:
+        return
+    heads = ("share", "total ms", "times", "mean µs")
+    table = _table(*((h, "right") for h in heads), ("name", "left"))
+    for kernel in report["kernels"][:_SHOWN_KERNELS]:
+        share = None if kernel["share_pct"] is None else kernel["share_pct"] / 100
+        table.add_row(
+            words.percent(share), words.ms(kernel["total_ms"]), words.count(kernel["instances"]),
+            words.us(kernel["mean_us"]),
+            _shortened(kernel["short_name"] or kernel["name"], width - 38),
+        )  # fmt: skip
+    yield table
+
+
+def _facts(report: Report) -> Iterator[RenderableType]:
+    for finding in report["diagnoses"]:
+        if finding["severity"] == "info":
+            text = Text.assemble(words.clean(finding["title"]), (f" ({finding['id']})", "dim"))
+            yield text
+
+
+def _coverage(report: Report) -> Iterator[RenderableType]:
+    coverage = report["coverage"]
+    total = sum(coverage["attribution"].values())
+    if total:
+        shares = [
+            f"{words.percent(n / total)} {'to no phase' if m == 'none' else m.replace('_', ' ')}"
+            for m, n in coverage["attribution"].items()
+            if n
+        ]
+        unlinked = (
+            f"; {words.plural(coverage['unlinked'], 'operation')} without a launch"
+            if coverage["unlinked"]
+            else ""
+        )
+        line = (
+            f"{words.plural(total, 'GPU operation')} given to phases: {', '.join(shares)}{unlinked}"
+        )
+        yield Text(line, style="dim")
+    for warning in coverage["warnings"]:
+        text = Text.assemble(
+            (f"{warning['code']}: ", _STYLES.get(warning["severity"], "")),
+            words.clean(warning["message"]), " ", (words.clean(warning["advice"]), "dim"),
+        )  # fmt: skip
+        yield text
+
+
+def _not_checked(report: Report) -> Iterator[RenderableType]:
+    by_reason: dict[str, list[str]] = {}
+    for missed in report["not_checked"]:
+        by_reason.setdefault(words.clean(missed["reason"]), []).append(missed["id"])
+    for reason, ids in by_reason.items():
+        yield Text(f"{', '.join(ids)}: {reason}", style="dim")
+
+
+def _foot(report: Report) -> Iterator[RenderableType]:
+    if report["diagnoses"]:
+        name = words.clean(Path(report["trace"]["files"][0]).name)
+        first = report["diagnoses"][0]["id"]
+        yield Text(f"\nThe numbers behind a finding: tracelens explain {first} {name}", style="dim")
+
+
+def _shortened(name: str, width: int) -> str:
+    """A name, its middle left out where it is long: both its ends tell kernels apart."""
+    name, half = words.clean(name), max(8, width - 1) // 2
+    return name if len(name) <= 2 * half + 1 else f"{name[:half]}…{name[-half:]}"
+
+
+def _table(*columns: tuple[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=False)
+    for title, side in columns:
+        table.add_column(title, justify=side, no_wrap=True, overflow="ellipsis")
+    return table

@@ -1,0 +1,195 @@
+"""A run, opened: its frames, its findings, its report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracelens.errors import TracelensError
+from tracelens.options import Options
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+    from tracelens.diagnosis import Diagnosis, Findings
+    from tracelens.engine import Engine
+    from tracelens.report import Report
+
+PathLike = str | Path
+
+
+def open(
+    *paths: PathLike | Sequence[PathLike],
+    iterations: str | None = None,
+    phases: PathLike | None = None,
+    samples_per_iteration: float | None = None,
+) -> Trace:
+    """Open a recording; several files, or a list of them, are the ranks of one run.
+
+    ``iterations`` is a regular expression that the names of iteration ranges match (found by
+    itself where None), ``phases`` a TOML file with more patterns for roles. Nothing is read before
+    it is asked for, and nothing is ever written.
+
+    Raises TracelensError where a file is missing, damaged, or no recording.
+    """
+    from tracelens.engine import Engine
+    from tracelens.loaders import open_source
+
+    files = [p for given in paths for p in ([given] if isinstance(given, str | Path) else given)]
+    if not files:
+        raise TracelensError("no file was named", hint='tracelens.open("run.sqlite")')
+    options = Options(
+        iterations=_valid_pattern(iterations),
+        phases=None if phases is None else Path(phases),
+        samples_per_iteration=samples_per_iteration,
+    )
+    return Trace(Engine([open_source(path) for path in files], options))
+
+
+class Trace:
+    """One run. Frames are polars; times are on the trace's clock, in the unit that ends a name.
+
+    Each frame is a documented view that ``sql`` can query as well:
+    ``tracelens query FILE --tables`` lists their columns.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def engine(self) -> Engine:
+        """The connection and the relations built so far, for work that the views do not cover."""
+        return self._engine
+
+    @property
+    def files(self) -> list[Path]:
+        """The recordings, in the order in which they were named."""
+        return [source.info.path for source in self._engine.sources]
+
+    def devices(self) -> pl.DataFrame:
+        """One row a device that did something: device_index, rank, name, busy_ms, busy_pct ..."""
+        return self._engine.frame("devices")
+
+    def iterations(self) -> pl.DataFrame:
+        """One row an iteration on one device: start_ms, end_ms, period_ms, gap_ms, is_steady ...
+
+        ``period_ms`` and ``gap_ms`` are null for the last one.
+        """
+        return self._engine.frame("iterations")
+
+    def phases(self) -> pl.DataFrame:
+        """One row a phase over all devices: median gpu_span_ms, gpu_busy_ms, cpu_ms, kernels ..."""
+        return self._engine.frame("phases")
+
+    def phase_instances(self) -> pl.DataFrame:
+        """One row each time that a phase ran on a device: what ``phases`` is the summary of."""
+        return self._engine.frame("phase_instances")
+
+    def kernels(self) -> pl.DataFrame:
+        """One row a name of operation on one device: instances, total_ms, mean_us, share_pct ..."""
+        return self._engine.frame("kernels")
+
+    def ranges(self) -> pl.DataFrame:
+        """One row a host range (NVTX or annotation): name, domain, role, start_ns, end_ns ..."""
+        return self._engine.frame("ranges")
+
+    def operations(self) -> pl.DataFrame:
+        """One row a GPU operation: name, start_ns, end_ns, its launch, phase and iteration."""
+        return self._engine.frame("operations")
+
+    def budget(self) -> pl.DataFrame:
+        """One row a part of an ordinary iteration on one device: part, role, cause, ms, share_pct.
+
+        The parts of a device sum to the iteration exactly.
+        """
+        return self._engine.frame("budget")
+
+    def gaps(self) -> pl.DataFrame:
+        """One row a cause of one idle gap: start_ns, end_ns, cause, idle_ms, the blocking call."""
+        return self._engine.frame("gaps")
+
+    def sql(self, query: str) -> duckdb.DuckDBPyRelation:
+        """Ask the documented views anything; they are built when a query names them.
+
+        Raises TracelensError where DuckDB does not take the query.
+        """
+        import duckdb
+
+        self._engine.need(*_named(query, self._engine.names()))
+        # a name that is no view must be an error, not a variable of the calling Python code
+        self._engine.connection.execute("SET python_enable_replacements = false")
+        try:
+            return self._engine.connection.sql(query)
+        except duckdb.OutOfMemoryException:
+            raise
+        except duckdb.Error as error:
+            raise TracelensError(
+                f"the query was not understood ({_first_line(error)})",
+                hint="tracelens query FILE --tables lists the views and their columns",
+            ) from None
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What the rules say: diagnoses by urgency, coverage warnings, what was not checked."""
+        from tracelens.rules import all_rules
+        from tracelens.rules._runner import find
+
+        known = [rule for rule in all_rules() if all(map(self._can_build, rule.reads))]
+        self._engine.need(*{name for rule in known for name in rule.reads})
+        return find(self._engine.frame, known)
+
+    def _can_build(self, name: str) -> bool:
+        """Whether a relation and all beneath it are there."""
+        if name.startswith("raw."):
+            return True
+        return name in self._engine.names() and all(map(self._can_build, self._engine.reads(name)))
+
+    def diagnose(self) -> list[Diagnosis]:
+        """Findings, the most urgent first. A healthy run has none above ``low``."""
+        return list(self.findings.diagnoses)
+
+    def report(self) -> Report:
+        """The whole report as plain dicts, lists, strings and finite numbers ("tracelens/1")."""
+        from tracelens import report
+
+        self._engine.need(*report.READS)
+        frames = {name: self._engine.frame(name) for name in report.READS}
+        sources = [source.info for source in self._engine.sources]
+        return report.build(frames, sources, self.findings, self._engine.options)
+
+    def __repr__(self) -> str:
+        return f"Trace({', '.join(repr(str(path)) for path in self.files)})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from tracelens.reports import text
+
+        return f"<pre>{escape(text.render(self.report(), width=100))}</pre>"
+
+
+def _named(query: str, known: Sequence[str]) -> list[str]:
+    """Relations that a query may name: words of it, outside of strings and comments."""
+    bare = re.sub(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", " ", query, flags=re.DOTALL)
+    words = {word.lower() for word in re.findall(r"\w+", bare)}
+    return [name for name in known if name in words]
+
+
+def _valid_pattern(pattern: str | None) -> str | None:
+    if pattern is not None:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise TracelensError(
+                f"the pattern {pattern!r} for iterations is no regular expression ({error})",
+                hint="for example: 'iter_[0-9]+'",
+            ) from None
+    return pattern
+
+
+def _first_line(error: Exception) -> Any:
+    return str(error).strip().partition("\n")[0]
