@@ -19,13 +19,12 @@ import duckdb
 from tracelens import sqlfiles
 from tracelens.options import Options
 from tracelens.settings import Settings
+from tracelens.staging import Stager
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tracelens.loaders import Source
-
-_RAW = "raw."
 
 
 @cache
@@ -76,8 +75,7 @@ class Engine:
         self.settings = settings or Settings()
         self.connection = duckdb.connect(":memory:")
         self._built: set[str] = set()
-        self._raw: list[dict[str, Any]] = [{} for _ in sources]
-        self.connection.execute("CREATE SCHEMA raw")
+        self._stager = Stager(self.connection, sources)
         self.connection.execute("SET autoload_known_extensions = false")
         self.connection.execute("SET autoinstall_known_extensions = false")
         self._set_variables(asdict(self.settings))
@@ -102,22 +100,16 @@ class Engine:
         return frame
 
     def reads(self, name: str) -> tuple[str, ...]:
-        """What a relation is made from."""
-        if name == "source":
+        """The relations that a relation is made from: none where it comes from the files."""
+        if name == "source" or name in self._stager.names:
             return ()
-        if name in self._staging_names():
-            return tuple(
-                dict.fromkeys(
-                    r for s in self.sources for r in sqlfiles.staging(s.info.staging)[name].reads
-                )
-            )
         if name in sqlfiles.modules():
             return sqlfiles.modules()[name].reads
         return tuple(step_module(name).READS)
 
     def names(self) -> list[str]:
         """Every relation that can be asked for."""
-        return sorted({"source", *self._staging_names(), *sqlfiles.modules(), *_steps()})
+        return sorted({"source", *self._stager.names, *sqlfiles.modules(), *_steps()})
 
     def put(self, name: str, frame: pl.DataFrame) -> None:
         """Give a relation its content from a frame instead of building it."""
@@ -130,17 +122,13 @@ class Engine:
         for key, value in values.items():
             self.connection.execute(f"SET VARIABLE {key} = ?", [value])
 
-    @cache  # noqa: B019 - lives as long as its engine, and has one entry
-    def _staging_names(self) -> frozenset[str]:
-        return frozenset(sqlfiles.staging(self.sources[0].info.staging if self.sources else "nsys"))
-
     def _build(self, name: str) -> None:
         if name in self._built:
             return
         if name == "source":
             self.put("source", _source_frame(self.sources))
-        elif name in self._staging_names():
-            self._stage(name)
+        elif name in self._stager.names:
+            self._stager.fill(name)
         elif module := sqlfiles.modules().get(name):
             for read in module.reads:
                 self._build(read)
@@ -153,45 +141,15 @@ class Engine:
             raise KeyError(f"no relation {name}")
         self._built.add(name)
 
-    def _stage(self, name: str) -> None:
-        """Fill a staging relation from every file of the run."""
-        for source_id, source in enumerate(self.sources):
-            module = sqlfiles.staging(source.info.staging)[name]
-            self._load(source_id, module.reads)
-            for read in module.reads:
-                table = read.removeprefix(_RAW)
-                self.connection.register(f"_raw_{table}", self._raw[source_id][table])
-                self.connection.execute(
-                    f'CREATE OR REPLACE VIEW {_RAW}"{table}" AS FROM "_raw_{table}"'
-                )
-            self.connection.execute(f"SET VARIABLE source_id = {source_id}::BIGINT")
-            verb = (
-                f'INSERT INTO main."{name}" BY NAME'
-                if source_id
-                else f'CREATE TABLE main."{name}" AS'
-            )
-            self.connection.execute(f"{verb} {module.query}")
-
-    def _load(self, source_id: int, reads: Iterable[str]) -> None:
-        """Read the raw tables that are not in memory yet."""
-        tables = [r.removeprefix(_RAW) for r in reads if r.startswith(_RAW)]
-        missing = [t for t in tables if t not in self._raw[source_id]]
-        if missing:
-            self._raw[source_id].update(self.sources[source_id].load(missing))
-
     def _prefetch(self, names: Iterable[str]) -> None:
-        """Read all raw tables that these relations will need at once, so that reading overlaps."""
+        """Have all files read at once for the relations that these are made from."""
         pending, seen = list(names), set()
         while pending:
             name = pending.pop()
             if name not in seen and name not in self._built:
                 seen.add(name)
-                pending += [r for r in self.reads(name) if not r.startswith(_RAW)]
-        for source_id, source in enumerate(self.sources):
-            staging = sqlfiles.staging(source.info.staging)
-            self._load(
-                source_id, (r for n in sorted(seen) if n in staging for r in staging[n].reads)
-            )
+                pending += self.reads(name)
+        self._stager.prefetch(seen & self._stager.names)
 
 
 def _source_frame(sources: Sequence[Source]) -> pl.DataFrame:

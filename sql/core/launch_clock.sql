@@ -1,7 +1,7 @@
 -- How much GPU work each process had launched by a given moment on the host.
 --
 -- reads: api_call, api_kind, launched_op, stream_capture
--- row:   one moment at which a process launched something
+-- row:   one call that launched something, or one operation that it launched
 --
 -- process_id  BIGINT  the process
 -- at_ns       BIGINT  start of the launching call
@@ -24,18 +24,14 @@ WITH moment AS (
     SELECT process_id, call_start_ns, 0, 1, end_ns - start_ns
     FROM launched_op
     WHERE call_start_ns IS NOT NULL
-),
-
-summed AS (
-    SELECT process_id, at_ns, sum(calls) AS calls, sum(ops) AS ops, sum(gpu_ns) AS gpu_ns
-    FROM moment
-    GROUP BY process_id, at_ns
 )
 
+-- rows of one moment are peers: each has the sums of all of them
 SELECT
     process_id,
     at_ns,
-    sum(calls) OVER (PARTITION BY process_id ORDER BY at_ns)::BIGINT AS calls,
-    sum(ops) OVER (PARTITION BY process_id ORDER BY at_ns)::BIGINT AS ops,
-    sum(gpu_ns) OVER (PARTITION BY process_id ORDER BY at_ns)::BIGINT AS gpu_ns
-FROM summed
+    sum(calls) OVER so_far::BIGINT AS calls,
+    sum(ops) OVER so_far::BIGINT AS ops,
+    sum(gpu_ns) OVER so_far::BIGINT AS gpu_ns
+FROM moment
+WINDOW so_far AS (PARTITION BY process_id ORDER BY at_ns RANGE UNBOUNDED PRECEDING)

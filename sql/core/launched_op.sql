@@ -25,11 +25,20 @@
 -- call_start_ns  BIGINT   start of the call
 -- call_end_ns    BIGINT   return of the call
 -- call_name_id   BIGINT   name of the call, in api_name
-WITH launch AS (
+WITH repeated AS (
     -- ids are unique per process; should an export repeat one, the first call counts, so that no operation counts twice
-    SELECT * FROM api_call
+    SELECT process_id, correlation_id, min(call_id) AS call_id
+    FROM api_call
     WHERE correlation_id IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY process_id, correlation_id ORDER BY call_id) = 1
+    GROUP BY ALL
+    HAVING count(*) > 1
+),
+
+launch AS (
+    SELECT c.*
+    FROM api_call AS c
+    LEFT JOIN repeated AS r ON c.process_id = r.process_id AND c.correlation_id = r.correlation_id
+    WHERE r.call_id IS NULL OR c.call_id = r.call_id
 )
 
 SELECT

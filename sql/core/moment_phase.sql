@@ -5,14 +5,15 @@
 -- does with backward; what a prefetcher launches falls everywhere, and belongs to no phase.
 --
 -- reads: launch_moment, phase_edge, phase_range
--- row:   one moment and one of the two kinds of phases (known role or not), where a phase is found
+-- row:   one moment for which a phase is found
 --
--- process_id     BIGINT   the process
--- thread_id      BIGINT   the thread
--- at_ns          BIGINT   when
--- is_known_role  BOOLEAN  whether the phase's role is known
--- range_id       BIGINT   the phase's range
--- method         VARCHAR  direct or cross_thread
+-- process_id      BIGINT   the process
+-- thread_id       BIGINT   the thread
+-- at_ns           BIGINT   when
+-- known_range_id  BIGINT   range of the phase of known role, NULL where there is none
+-- known_method    VARCHAR  direct or cross_thread
+-- other_range_id  BIGINT   range of the phase of unknown role, NULL where there is none
+-- other_method    VARCHAR  direct or cross_thread
 WITH kind AS (
     SELECT DISTINCT is_known_role FROM phase_range
 ),
@@ -61,13 +62,26 @@ helper AS (
     FROM spread
     GROUP BY thread_id, is_known_role
     HAVING max(launches) FILTER (WHERE phase IS NOT NULL) >= getvariable('helper_role_share') * sum(launches)
+),
+
+found AS (
+    SELECT process_id, thread_id, at_ns, is_known_role, range_id, 'direct' AS method
+    FROM own
+    WHERE range_id IS NOT NULL
+    UNION ALL
+    SELECT o.process_id, o.thread_id, o.at_ns, o.is_known_role, o.range_id, 'cross_thread'
+    FROM only_one AS o
+    INNER JOIN helper AS h ON o.thread_id = h.thread_id AND o.is_known_role = h.is_known_role
+    WHERE o.range_id IS NOT NULL
 )
 
-SELECT process_id, thread_id, at_ns, is_known_role, range_id, 'direct' AS method
-FROM own
-WHERE range_id IS NOT NULL
-UNION ALL
-SELECT o.process_id, o.thread_id, o.at_ns, o.is_known_role, o.range_id, 'cross_thread'
-FROM only_one AS o
-INNER JOIN helper AS h ON o.thread_id = h.thread_id AND o.is_known_role = h.is_known_role
-WHERE o.range_id IS NOT NULL
+SELECT
+    process_id,
+    thread_id,
+    at_ns,
+    max(range_id) FILTER (WHERE is_known_role) AS known_range_id,
+    max(method) FILTER (WHERE is_known_role) AS known_method,
+    max(range_id) FILTER (WHERE NOT is_known_role) AS other_range_id,
+    max(method) FILTER (WHERE NOT is_known_role) AS other_method
+FROM found
+GROUP BY process_id, thread_id, at_ns

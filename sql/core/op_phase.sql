@@ -1,7 +1,7 @@
 -- The phase of every operation, and how it was told. A known role goes before an unknown one; among equals a label on the
 -- operation itself goes before where a graph node was captured, that before the launching thread, that before a helper's.
 --
--- reads: launched_op, graph_origin, moment_phase, phase_range, iteration, name_role
+-- reads: launched_op, gpu_op, graph_origin, moment_phase, phase_range, iteration, name_role
 -- row:   one operation
 --
 -- op_id            BIGINT   the operation
@@ -12,76 +12,74 @@
 -- range_id         BIGINT   the range that marks the phase, NULL for labels
 -- method           VARCHAR  annotation, graph, direct, cross_thread or none
 -- iteration_index  BIGINT   the iteration in which it was launched, NULL where in none
-WITH found AS (
-    SELECT m.process_id, m.thread_id, m.at_ns, m.is_known_role, m.range_id, m.method, p.phase
-    FROM moment_phase AS m
-    INNER JOIN phase_range AS p ON m.range_id = p.range_id
-),
-
-known AS (
-    SELECT * FROM found WHERE is_known_role
-),
-
-unknown AS (
-    SELECT * FROM found WHERE NOT is_known_role
+WITH captured AS (
+    SELECT g.process_id, g.graph_node_id, m.known_range_id, m.other_range_id
+    FROM graph_origin AS g
+    INNER JOIN moment_phase AS m ON g.thread_id = m.thread_id AND g.created_ns = m.at_ns
 ),
 
 labelled AS (
     SELECT
-        o.*,
-        CASE WHEN o.label IS NOT NULL OR o.label_phase IS NOT NULL THEN coalesce(
-            -- backward kernels carry their forward scope's name: the field decides
-            CASE WHEN o.label_phase = 'backward' THEN 'backward' END, r.role
-        ) END AS label_role
-    FROM launched_op AS o
-    LEFT JOIN name_role AS r ON r.domain = '' AND split_part(o.label, ', ', 1) = r.label
+        gpu_op.op_id,
+        gpu_op.label,
+        -- backward kernels carry their forward scope's name: the field decides
+        CASE WHEN gpu_op.label_phase = 'backward' THEN 'backward' ELSE r.role END AS role
+    FROM gpu_op
+    LEFT JOIN name_role AS r ON r.domain = '' AND split_part(gpu_op.label, ', ', 1) = r.label
+    WHERE gpu_op.label IS NOT NULL OR gpu_op.label_phase IS NOT NULL
 ),
 
 candidate AS (
     SELECT
-        o.op_id, o.process_id, o.device_id, o.call_start_ns, o.start_ns, o.label, o.label_role,
-        gk.range_id AS graph_known, gk.phase AS graph_known_phase,
-        lk.range_id AS launch_known, lk.phase AS launch_known_phase, lk.method AS launch_known_method,
-        gu.range_id AS graph_unknown, gu.phase AS graph_unknown_phase,
-        lu.range_id AS launch_unknown, lu.phase AS launch_unknown_phase, lu.method AS launch_unknown_method
-    FROM labelled AS o
-    LEFT JOIN graph_origin AS g ON o.process_id = g.process_id AND o.graph_node_id = g.graph_node_id
-    LEFT JOIN known AS gk ON g.thread_id = gk.thread_id AND g.created_ns = gk.at_ns
-    LEFT JOIN unknown AS gu ON g.thread_id = gu.thread_id AND g.created_ns = gu.at_ns
-    LEFT JOIN known AS lk ON o.thread_id = lk.thread_id AND o.call_start_ns = lk.at_ns
-    LEFT JOIN unknown AS lu ON o.thread_id = lu.thread_id AND o.call_start_ns = lu.at_ns
+        o.op_id,
+        o.process_id,
+        o.device_id,
+        i.iteration_index AS open_iteration,
+        coalesce(o.call_start_ns, o.start_ns) <= i.end_ns AS is_in_iteration,
+        n.label,
+        n.role AS label_role,
+        g.known_range_id AS graph_known,
+        g.other_range_id AS graph_other,
+        m.known_range_id AS launch_known,
+        m.known_method,
+        m.other_range_id AS launch_other,
+        m.other_method
+    FROM launched_op AS o
+    ASOF LEFT JOIN iteration AS i ON o.process_id = i.process_id AND coalesce(o.call_start_ns, o.start_ns) >= i.start_ns
+    LEFT JOIN moment_phase AS m ON o.thread_id = m.thread_id AND o.call_start_ns = m.at_ns
+    LEFT JOIN captured AS g ON o.process_id = g.process_id AND o.graph_node_id = g.graph_node_id
+    LEFT JOIN labelled AS n ON o.op_id = n.op_id
 ),
 
-placed AS (
+decided AS (
     SELECT
-        c.*,
-        i.iteration_index AS open_iteration,
-        i.end_ns AS iteration_end_ns
-    FROM candidate AS c
-    ASOF LEFT JOIN iteration AS i ON c.process_id = i.process_id AND coalesce(c.call_start_ns, c.start_ns) >= i.start_ns
+        *,
+        CASE
+            WHEN label_role IS NOT NULL THEN NULL
+            WHEN coalesce(graph_known, launch_known) IS NOT NULL THEN coalesce(graph_known, launch_known)
+            WHEN label IS NOT NULL THEN NULL
+            ELSE coalesce(graph_other, launch_other)
+        END AS range_id,
+        CASE
+            WHEN label_role IS NOT NULL THEN 'annotation'
+            WHEN graph_known IS NOT NULL THEN 'graph'
+            WHEN launch_known IS NOT NULL THEN known_method
+            WHEN label IS NOT NULL THEN 'annotation'
+            WHEN graph_other IS NOT NULL THEN 'graph'
+            WHEN launch_other IS NOT NULL THEN other_method
+            ELSE 'none'
+        END AS method
+    FROM candidate
 )
 
 SELECT
-    op_id,
-    process_id,
-    device_id,
-    coalesce(label_role, graph_known_phase, launch_known_phase, label, graph_unknown_phase, launch_unknown_phase)
-        AS phase,
-    coalesce(label_role, graph_known_phase, launch_known_phase) IS NOT NULL AS is_known_role,
-    CASE
-        WHEN label_role IS NOT NULL THEN NULL
-        WHEN coalesce(graph_known, launch_known) IS NOT NULL THEN coalesce(graph_known, launch_known)
-        WHEN label IS NOT NULL THEN NULL
-        ELSE coalesce(graph_unknown, launch_unknown)
-    END AS range_id,
-    CASE
-        WHEN label_role IS NOT NULL THEN 'annotation'
-        WHEN graph_known IS NOT NULL THEN 'graph'
-        WHEN launch_known IS NOT NULL THEN launch_known_method
-        WHEN label IS NOT NULL THEN 'annotation'
-        WHEN graph_unknown IS NOT NULL THEN 'graph'
-        WHEN launch_unknown IS NOT NULL THEN launch_unknown_method
-        ELSE 'none'
-    END AS method,
-    CASE WHEN coalesce(call_start_ns, start_ns) <= iteration_end_ns THEN open_iteration END AS iteration_index
-FROM placed
+    d.op_id,
+    d.process_id,
+    d.device_id,
+    coalesce(p.phase, d.label_role, d.label) AS phase,
+    d.label_role IS NOT NULL OR coalesce(p.is_known_role, false) AS is_known_role,
+    d.range_id,
+    d.method,
+    CASE WHEN d.is_in_iteration THEN d.open_iteration END AS iteration_index
+FROM decided AS d
+LEFT JOIN phase_range AS p ON d.range_id = p.range_id

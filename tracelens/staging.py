@@ -1,0 +1,77 @@
+"""Fill the staging relations from the files of a run, holding raw tables no longer than needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracelens import sqlfiles
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from tracelens.loaders import Source
+
+_RAW = "raw."
+
+
+class Stager:
+    """The files of a run, and the staging relations that can be filled from them."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> None:
+        self._connection = connection
+        self._sources = sources
+        self._modules = [sqlfiles.staging(s.info.staging) for s in sources]
+        self._raw: list[dict[str, Any]] = [{} for _ in sources]
+        self._wanted: set[str] = set()
+        connection.execute("CREATE SCHEMA raw")
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The relations that every format defines."""
+        return frozenset(self._modules[0] if self._modules else sqlfiles.staging("nsys"))
+
+    def prefetch(self, names: Iterable[str]) -> None:
+        """Read all raw tables that these relations will need at once, so that reading overlaps."""
+        self._wanted.update(names)
+        for source_id in range(len(self._sources)):
+            self._load(source_id, self._raw_tables(source_id, self._wanted))
+
+    def fill(self, name: str) -> None:
+        """Make a staging relation from every file of the run."""
+        for source_id, modules in enumerate(self._modules):
+            tables = self._raw_tables(source_id, [name])
+            self._load(source_id, tables)
+            for table in tables:
+                self._connection.register(f"_raw_{table}", self._raw[source_id][table])
+                self._connection.execute(
+                    f'CREATE OR REPLACE VIEW raw."{table}" AS FROM "_raw_{table}"'
+                )
+            self._connection.execute(f"SET VARIABLE source_id = {source_id}::BIGINT")
+            into = (
+                f'INSERT INTO main."{name}" BY NAME'
+                if source_id
+                else f'CREATE TABLE main."{name}" AS'
+            )
+            self._connection.execute(f"{into} {modules[name].query}")
+            self._release(source_id, name, tables)
+
+    def _release(self, source_id: int, name: str, tables: Iterable[str]) -> None:
+        """Let go of the raw tables that no other wanted relation will read."""
+        if source_id == len(self._sources) - 1:
+            self._wanted.discard(name)
+        needed = self._raw_tables(source_id, self._wanted - {name})
+        for table in tables:
+            self._connection.execute(f'DROP VIEW raw."{table}"')
+            self._connection.unregister(f"_raw_{table}")
+            if table not in needed:
+                del self._raw[source_id][table]
+
+    def _raw_tables(self, source_id: int, names: Iterable[str]) -> set[str]:
+        modules = self._modules[source_id]
+        return {read.removeprefix(_RAW) for name in names for read in modules[name].reads}
+
+    def _load(self, source_id: int, tables: set[str]) -> None:
+        missing = sorted(tables - set(self._raw[source_id]))
+        if missing:
+            self._raw[source_id].update(self._sources[source_id].load(missing))
