@@ -39,6 +39,11 @@ def parse_object(text: bytes, repairs: Counter[str]) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def is_json(text: bytes) -> bool:
+    """Whether a text is a JSON object or list, repaired where it must be."""
+    return isinstance(_parse(text, Counter()), dict | list)
+
+
 def parse_piecewise(text: bytes, repairs: Counter[str]) -> list[dict[str, Any]]:
     """Every event that can be read by itself; the others are counted."""
     borders = [m.span() for m in _BORDER.finditer(text)] + [(len(text) - 1, len(text))]
@@ -64,7 +69,8 @@ def _parse_event(text: bytes, repairs: Counter[str]) -> list[dict[str, Any]] | N
     if found is None:
         unquoted, count = _INNER_QUOTE.subn(rb'\1\\"', text)
         found = parse_list(unquoted, repairs) if count else None
-        repairs["unescaped quotes"] += count if found is not None else 0
+        if found is not None:
+            repairs["unescaped quotes"] += count
     return found
 
 

@@ -13,42 +13,50 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from tracelens.errors import TracelensError
-from tracelens.loaders.kineto_repair import parse_list, parse_object, parse_piecewise
+from tracelens.loaders.kineto_repair import is_json, parse_list, parse_object, parse_piecewise
 
 BLOCK_BYTES = 4 << 20
+DAMAGED_BYTES = 16 << 20
+"""As much text as this, and no cut gives JSON: it is damaged, not an event still incomplete."""
 GZIP_MAGIC = b"\x1f\x8b"
 _HEADER_LIMIT_BYTES = 64 << 20
 _MAX_GZIP_LAYERS = 4
+_GZIP_BUFFER_BYTES = 256 << 10
 _BORDER_TRIES = 4
 _END_TRIES = 64
 _LONGEST_EVENT_BYTES = 256 << 20
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
+_BARE_LIST = re.compile(rb"\s*\[(?=\s*[{\]])")
 _EXACT_TIME = re.compile(rb'("(?:ts|dur)"\s*:\s*)(-?[0-9][0-9.eE+-]*)')
 _LIST_END = re.compile(rb'(\}\s*,?\s*|\A\s*)\]\s*(?=,\s*"[^"]*"\s*:|\}|\Z)')
 
 Event = dict[str, Any]
 
 
-def open_unzipped(path: Path) -> BinaryIO:
+@contextmanager
+def open_unzipped(path: Path) -> Iterator[io.BufferedReader]:
     """The file's bytes, with every layer of gzip taken off. The name of the file says nothing."""
-    file: io.BufferedReader = path.open("rb")
-    for _ in range(_MAX_GZIP_LAYERS):
-        if not file.peek(2).startswith(GZIP_MAGIC):
-            break
-        file = io.BufferedReader(
-            cast(io.RawIOBase, gzip.GzipFile(fileobj=file, mode="rb")), 1 << 18
-        )
-    return file
+    with ExitStack() as stack:
+        file: io.BufferedReader = stack.enter_context(path.open("rb"))
+        for _ in range(_MAX_GZIP_LAYERS):
+            if not file.peek(2).startswith(GZIP_MAGIC):
+                break
+            unzipped = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
+            file = io.BufferedReader(cast(io.RawIOBase, unzipped), _GZIP_BUFFER_BYTES)
+        yield file
 
 
 class TraceStream:
     """The events of one trace, block by block, and the header once the last block was read."""
 
-    def __init__(self, path: Path, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(
+        self, path: Path, block_bytes: int = BLOCK_BYTES, damaged_bytes: int = DAMAGED_BYTES
+    ) -> None:
         self.header: Event = {}
         self.repairs: Counter[str] = Counter()
         self.events_read = 0
@@ -57,8 +65,10 @@ class TraceStream:
         """Whether ``ts`` and ``dur`` come as text: doubles of their size would lose digits."""
         self._path = path
         self._block_bytes = block_bytes
+        self._damaged_bytes = damaged_bytes
         self._block = b""
         self._damage = ""
+        self._is_bare_list = False
 
     def blocks(self) -> Iterator[list[Event]]:
         """Events in file order. Raises TracelensError where the file is no trace, or cut short."""
@@ -86,12 +96,12 @@ class TraceStream:
         events = parse_list(text, None) or parse_list(text, counted_before)
         return events or parse_piecewise(text, counted_before)
 
-    def _read(self, file: BinaryIO) -> bytes:
+    def _read(self, file: io.BufferedReader) -> bytes:
         """The next block of bytes, as far as they can be had: damage is told if events miss."""
         parts, size = [], 0
         while size < self._block_bytes and not self._damage:
             try:
-                part = cast(io.BufferedReader, file).read1(self._block_bytes - size)
+                part = file.read1(self._block_bytes - size)
             except (EOFError, zlib.error, OSError) as error:
                 self._damage = f" ({error})"
                 break
@@ -102,25 +112,26 @@ class TraceStream:
         self.bytes_read += size
         return b"".join(parts)
 
-    def _read_rest(self, file: BinaryIO) -> bytes:
+    def _read_rest(self, file: io.BufferedReader) -> bytes:
         parts = []
         while chunk := self._read(file):
             parts.append(chunk)
         return b"".join(parts)
 
-    def _read_head(self, file: BinaryIO) -> tuple[bytes, bytes]:
+    def _read_head(self, file: io.BufferedReader) -> tuple[bytes, bytes]:
         """What stands before the events, and what was read of them. A bare list has no header."""
         text = b""
         while True:
             chunk = self._read(file)
             text = (text + chunk).removeprefix(b"\xef\xbb\xbf")
-            if text.lstrip().startswith(b"["):
-                return b"{", text.lstrip()[1:]
+            if bare_list := _BARE_LIST.match(text):
+                self._is_bare_list = True
+                return b"{", text[bare_list.end() :]
             if key := _EVENTS_KEY.search(text):
                 return text[: key.start()], text[key.end() :]
             if not chunk or len(text) > _HEADER_LIMIT_BYTES:
                 break
-        if parse_object(text, Counter()) is None and len(text) < _HEADER_LIMIT_BYTES:
+        if len(text) < _HEADER_LIMIT_BYTES and not is_json(text):
             raise self._cut()
         raise self.no_trace("has no list of traceEvents")
 
@@ -134,8 +145,9 @@ class TraceStream:
             )
             if found:
                 return found
-        # No cut gave text that parses as a whole: keep every event that can be read by itself.
-        end = _last_end(buffer) if is_final else None
+        if not is_final and len(buffer) < self._damaged_bytes:
+            return [], buffer, False
+        end = _last_end(buffer, self._is_bare_list) if is_final else None
         if is_final and end is None:
             return self._cut_at_border(buffer, True) or ([], b"", False)
         place = end if end is not None else next(_borders(buffer), None)
@@ -143,6 +155,7 @@ class TraceStream:
             if len(buffer) > _LONGEST_EVENT_BYTES:
                 raise self.no_trace("holds no events that can be told apart")
             return [], buffer, False
+        # What cannot be parsed as a whole is parsed event by event.
         self._block = buffer[:place]
         events = parse_piecewise(self._as_text(self._block), self.repairs)
         return events, buffer[place + 1 :], end is not None
@@ -176,11 +189,13 @@ class TraceStream:
 
     def _read_header(self, head: bytes, tail: bytes) -> None:
         tail = tail.strip().removeprefix(b",")
-        if tail and not tail.endswith(b"}"):
+        if self._is_bare_list:
+            return
+        if not tail.endswith(b"}"):
             raise self._cut(" and the header behind them is incomplete")
         before = head.rstrip().removesuffix(b",")
-        comma = b"," if before.strip() != b"{" and tail.strip() not in (b"}", b"") else b""
-        header = parse_object(before + comma + (tail or b"}"), self.repairs)
+        comma = b"," if before.strip() != b"{" and tail.strip() != b"}" else b""
+        header = parse_object(before + comma + tail, self.repairs)
         if header is None:
             self.repairs["headers that cannot be read"] += 1
         self.header = header or {}
@@ -211,11 +226,10 @@ def _borders(text: bytes) -> Iterator[int]:
         opening = text.rfind(b"{", 0, opening)
 
 
-def _last_end(text: bytes) -> int | None:
-    """Where the list of events ends in a text that cannot be parsed, if it does."""
-    ends = list(_LIST_END.finditer(text))
-    if not ends:
-        return None
-    # A list within an event is followed by the bracket that closes its object.
-    top_level = [e for e in ends if not text[e.end() :].startswith(b"}")]
-    return (top_level or ends[-1:])[0].end(1)
+def _last_end(text: bytes, is_bare_list: bool) -> int | None:
+    """Where the list of events ends in a text that cannot be parsed, if it does: a header follows."""
+    for end in list(_LIST_END.finditer(text))[-_END_TRIES:]:
+        rest = text[end.end() :].strip()
+        if (is_bare_list and not rest) or parse_object(b'{"":0' + rest, Counter()) is not None:
+            return end.end(1)
+    return None
