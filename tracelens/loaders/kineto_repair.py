@@ -44,22 +44,23 @@ def is_json(text: bytes) -> bool:
     return isinstance(_parse(text, Counter()), dict | list)
 
 
-def parse_piecewise(text: bytes, repairs: Counter[str]) -> list[dict[str, Any]]:
-    """Every event that can be read by itself; the others are counted."""
+def parse_piecewise(text: bytes, repairs: Counter[str]) -> tuple[list[dict[str, Any]], bool]:
+    """Every event that can be read by itself, the others counted, and whether the last one can."""
     borders = [m.span() for m in _BORDER.finditer(text)] + [(len(text) - 1, len(text))]
     events: list[dict[str, Any]] = []
     start = piece = 0
+    is_readable = False
     while piece < len(borders):
         for last in range(piece, min(piece + _MAX_JOINED_PIECES, len(borders))):
             found = _parse_event(text[start : borders[last][0] + 1], repairs)
-            if found is not None:
-                events += found
+            if is_readable := found is not None:
+                events += found or []
                 break
         else:
             last = piece
             repairs["events that cannot be read"] += 1
         start, piece = borders[last][1], last + 1
-    return events
+    return events, is_readable
 
 
 def _parse_event(text: bytes, repairs: Counter[str]) -> list[dict[str, Any]] | None:

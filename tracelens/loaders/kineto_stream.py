@@ -94,7 +94,7 @@ class TraceStream:
         self.exact_times = True
         text, counted_before = self._as_text(self._block), Counter[str]()
         events = parse_list(text, None) or parse_list(text, counted_before)
-        return events or parse_piecewise(text, counted_before)
+        return events or parse_piecewise(text, counted_before)[0]
 
     def _read(self, file: io.BufferedReader) -> bytes:
         """The next block of bytes, as far as they can be had: damage is told if events miss."""
@@ -157,8 +157,9 @@ class TraceStream:
             return [], buffer, False
         # What cannot be parsed as a whole is parsed event by event.
         self._block = buffer[:place]
-        events = parse_piecewise(self._as_text(self._block), self.repairs)
-        return events, buffer[place + 1 :], end is not None
+        events, is_last_readable = parse_piecewise(self._as_text(self._block), self.repairs)
+        # An end behind half an event is one of a list within it: the file was cut there.
+        return events, buffer[place + 1 :], end is not None and is_last_readable
 
     def _cut_at_border(
         self, buffer: bytes, is_repaired: bool
@@ -227,7 +228,7 @@ def _borders(text: bytes) -> Iterator[int]:
 
 
 def _last_end(text: bytes, is_bare_list: bool) -> int | None:
-    """Where the list of events ends in a text that cannot be parsed, if it does: a header follows."""
+    """Where the events end in a text that cannot be parsed, if they do: a header follows."""
     for end in list(_LIST_END.finditer(text))[-_END_TRIES:]:
         rest = text[end.end() :].strip()
         if (is_bare_list and not rest) or parse_object(b'{"":0' + rest, Counter()) is not None:
