@@ -34,7 +34,10 @@ computing AS (
         end_ns
     FROM classed
     WHERE layer = 1
-    WINDOW earlier AS (PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    WINDOW
+        earlier AS (
+            PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        )
 ),
 
 communicating AS (
@@ -49,7 +52,11 @@ computing_or_communicating AS (
     FROM classed AS c
     INNER JOIN communicating AS m ON c.device_id = m.device_id
     WHERE c.layer <= 2
-    WINDOW earlier AS (PARTITION BY c.device_id ORDER BY c.start_ns, c.end_ns, c.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    WINDOW
+        earlier AS (
+            PARTITION BY c.device_id
+            ORDER BY c.start_ns, c.end_ns, c.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        )
 ),
 
 stretch AS (
@@ -93,16 +100,25 @@ explained AS (
 ),
 
 part AS (
-    SELECT device_id, iteration_index, 'compute' AS part, phase AS role, NULL AS cause, ns FROM within WHERE layer = 'compute'
+    SELECT device_id, iteration_index, 'compute' AS part, phase AS role, NULL AS cause, ns
+    FROM within
+    WHERE layer = 'compute'
     UNION ALL
-    SELECT device_id, iteration_index, 'communication', NULL, NULL, coalesce(communication_ns, compute_ns) - compute_ns FROM covered
+    SELECT device_id, iteration_index, 'communication', NULL, NULL, coalesce(communication_ns, compute_ns) - compute_ns
+    FROM covered
     UNION ALL
     SELECT device_id, iteration_index, 'copy', NULL, NULL, busy_ns - coalesce(communication_ns, compute_ns) FROM covered
     UNION ALL
     SELECT device_id, iteration_index, 'idle', NULL, cause, ns FROM explained
     UNION ALL
     -- idle that no gap between operations explains, as before a window's first operation
-    SELECT c.device_id, c.iteration_index, 'idle', NULL, 'unknown', c.window_ns - c.busy_ns - coalesce(sum(e.ns), 0)::BIGINT
+    SELECT
+        c.device_id,
+        c.iteration_index,
+        'idle',
+        NULL,
+        'unknown',
+        c.window_ns - c.busy_ns - coalesce(sum(e.ns), 0)::BIGINT
     FROM covered AS c
     LEFT JOIN explained AS e ON c.device_id = e.device_id AND c.iteration_index = e.iteration_index
     GROUP BY c.device_id, c.iteration_index, c.window_ns, c.busy_ns
