@@ -61,8 +61,8 @@ def frames() -> dict[str, pl.DataFrame]:
         ],
         "iteration": [
             {
-                "process_id": 7, "iteration_index": i, "method": "numbered ranges",
-                "confidence": "high",
+                "process_id": 7, "iteration_index": i, "start_ns": 60_000_000 * i,
+                "method": "numbered ranges", "confidence": "high",
             }
             for i in range(4)
         ],

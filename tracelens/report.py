@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracelens._version import __version__
@@ -42,6 +43,8 @@ METHODS = ("direct", "cross_thread", "graph", "annotation")
 TOP_KERNELS = 20
 """Names listed in a report: the rest is a query away, and rarely worth a reader's time."""
 _DIGITS = 6
+_PERIODIC = 3
+"""Below this many iterations nothing periodic is claimed."""
 _SURENESS = {"low": 1, "medium": 2, "high": 3}
 
 
@@ -61,7 +64,7 @@ def build(
         "phases": _phases(rows["phase_instances"]),
         "ratios": {"backward_over_forward": _ratio(rows["phase_ratio"])},
         "optimizer": _optimizer(rows["optimizer_density"]),
-        "budget": _budget(rows["budget"]),
+        "budget": _budget(rows["budget"]) + _unknown_budget(rows),
         "kernels": _kernels(rows["kernels"]),
         "diagnoses": [d.to_dict() for d in findings.diagnoses],
         "not_checked": [n.to_dict() for n in findings.not_checked],
@@ -251,21 +254,50 @@ def _budget(parts: Rows) -> Rows:
     ]
 
 
+def _unknown_budget(rows: Mapping[str, Rows]) -> Rows:
+    """For devices none of whose operations lie in an iteration: the host's period, all unknown."""
+    told = {row["device_index"] for row in rows["budget"]}
+    starts = sorted(row["start_ns"] for row in rows["iteration"])
+    period_ms = _median((b - a) / 1e6 for a, b in pairwise(starts))
+    if len(starts) < _PERIODIC or period_ms is None:
+        return []
+    unknown = {"part": "unknown", "cause": "no GPU work was recorded in iterations"}
+    return [
+        {
+            "device": row["device_index"],
+            "total_ms": period_ms,
+            "iterations": 0,
+            "parts": [{**unknown, "ms": period_ms}],
+        }
+        for row in rows["devices"]
+        if row["device_index"] not in told
+    ]
+
+
 def _part(row: Mapping[str, Any]) -> dict[str, Any]:
     told = {key: row[key] for key in ("part", "role", "cause") if row[key] is not None}
     return {**told, "ms": _number(row["ms"])}
 
 
 def _kernels(kernels: Rows) -> Rows:
-    return [
-        {
-            "name": row["name"],
-            "short_name": row["short_name"],
-            "device": row["device_index"],
-            "instances": row["instances"],
-            "total_ms": _number(row["total_ms"]),
-            "mean_us": _number(row["mean_us"]),
-            "share_pct": _number(row["share_pct"]),
-        }
-        for row in kernels[:TOP_KERNELS]
-    ]
+    """The names with the most GPU time, over all devices."""
+    whole_ms = sum(row["total_ms"] for row in kernels)
+    of_name: dict[str, Rows] = {}
+    for row in kernels:
+        of_name.setdefault(row["name"], []).append(row)
+    names = [_kernel(rows, whole_ms) for rows in of_name.values()]
+    return sorted(names, key=lambda k: -k["total_ms"])[:TOP_KERNELS]
+
+
+def _kernel(rows: Rows, whole_ms: float) -> dict[str, Any]:
+    total_ms = sum(row["total_ms"] for row in rows)
+    instances = sum(row["instances"] for row in rows)
+    return {
+        "name": rows[0]["name"],
+        "short_name": rows[0]["short_name"],
+        "kind": rows[0]["kind"],
+        "instances": instances,
+        "total_ms": _number(total_ms),
+        "mean_us": _number(total_ms * 1e3 / instances),
+        "share_pct": _number(100 * total_ms / whole_ms) if whole_ms else None,
+    }

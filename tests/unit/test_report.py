@@ -119,3 +119,31 @@ def test_samples_a_second() -> None:
 
 def test_the_run_by_hand_has_all_that_a_report_reads() -> None:
     assert set(frames()) == set(READS)
+
+
+def test_a_device_without_work_in_iterations_has_a_budget_that_is_unknown() -> None:
+    given = frames()
+    given["budget"] = given["budget"].clear()
+    assert report(given)["budget"] == [
+        {
+            "device": 0,
+            "total_ms": 60.0,
+            "iterations": 0,
+            "parts": [
+                {"part": "unknown", "cause": "no GPU work was recorded in iterations", "ms": 60.0}
+            ],
+        }
+    ]
+    given["iteration"] = given["iteration"].head(2)
+    assert report(given)["budget"] == []
+
+
+def test_kernels_are_summed_over_devices() -> None:
+    given = frames()
+    other = given["kernels"].with_columns(
+        device_index=pl.lit(1), instances=pl.lit(100), total_ms=pl.lit(30.0)
+    )
+    given["kernels"] = pl.concat([given["kernels"], other])
+    (told,) = report(given)["kernels"]
+    assert (told["instances"], told["total_ms"], told["mean_us"]) == (300, 150.0, 500.0)
+    assert told["share_pct"] == 100.0

@@ -14,10 +14,12 @@ def open_source(path: str | Path) -> Source:
     """Open one recording, whatever its format. Raises TracelensError where that can't be done."""
     path = Path(path)
     head = files.head(path)
-    from tracelens.loaders import kineto, nsys_sqlite
+    from tracelens.loaders import nsys_sqlite
 
     if head.startswith(nsys_sqlite.HEADER):
         return nsys_sqlite.NsysSqlite(path)
+    from tracelens.loaders import kineto
+
     if kineto.is_json(path, head):
         return kineto.Kineto(path)
     raise files.unknown_format(path, head)

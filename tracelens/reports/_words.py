@@ -75,6 +75,8 @@ def part_name(part: Mapping[str, Any]) -> str:
         return clean(part.get("role") or "other compute")
     if part["part"] == "idle":
         return f"idle: {_CAUSES.get(part.get('cause') or 'unknown', clean(part.get('cause')))}"
+    if part["part"] == "unknown":
+        return f"not known: {clean(part.get('cause'))}"
     return _PARTS.get(part["part"], clean(part["part"]))
 
 
@@ -102,7 +104,8 @@ def verdict(report: Report) -> str:
     if loud:
         advice = f"Fix {loud[0]['id']} first{_gain(loud[0])}."
     elif period is None:
-        advice = "Nothing stands out, but without iterations hardly anything can be judged."
+        lack = "GPU work in its iterations" if report["iterations"]["count"] else "iterations"
+        advice = f"Nothing stands out, but without {lack} hardly anything can be judged."
     elif any(w["severity"] in LOUD for w in report["coverage"]["warnings"]):
         advice = "Nothing stands out, as far as this recording can tell."
     else:
@@ -119,12 +122,11 @@ def _gain(finding: Mapping[str, Any]) -> str:
 def _work(report: Report) -> str:
     """For how much of an iteration the GPU works, on the device that does so least."""
     worked = [
-        share(sum(p["ms"] for p in b["parts"] if p["part"] != "idle"), b["total_ms"])
+        sum(p["ms"] for p in b["parts"] if p["part"] != "idle") / b["total_ms"]
         for b in report["budget"]
+        if b["iterations"] and b["total_ms"]
     ]
-    return (
-        f", the GPU busy for {percent(min(w for w in worked if w is not None))}" if worked else ""
-    )
+    return f", the GPU busy for {percent(min(worked))}" if worked else ""
 
 
 def subject(report: Report) -> str:
@@ -132,7 +134,7 @@ def subject(report: Report) -> str:
     trace = report["trace"]
     names = dict.fromkeys(clean(d["name"]) for d in trace["devices"] if d["name"])
     number = len(trace["devices"])
-    gpus = ("" if number == 1 else f"{number} of ") + (", ".join(names) or "GPU")
+    gpus = ("" if number == 1 else f"{number} ") + (", ".join(names) or "GPU")
     if not number:
         gpus = "no GPU"
     return f"{clean(trace['producer'] or trace['format'])} · {gpus}"

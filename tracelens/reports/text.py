@@ -101,11 +101,16 @@ def _worth(finding: dict[str, Any]) -> str:
 
 def _budget_title(report: Report, budget: dict[str, Any]) -> str:
     gpu = f" on GPU {budget['device']}" if len(report["trace"]["devices"]) > 1 else ""
+    if not budget["iterations"]:
+        return f"Where an iteration's time goes{gpu}"
     total, over = words.ms(budget["total_ms"]), words.plural(budget["iterations"], "iteration")
     return f"Where an ordinary iteration's {total} ms go{gpu} (mean of {over})"
 
 
 def _budget(budget: dict[str, Any], width: int) -> Iterator[RenderableType]:
+    if not budget["iterations"]:
+        yield from (Text(words.part_name(part)) for part in budget["parts"])
+        return
     table = _table(("", "left"), ("ms", "right"), ("share", "right"), ("", "left"))
     bar_width = max(10, min(width, _WIDEST) - 44)
     total, before = budget["total_ms"], 0.0
