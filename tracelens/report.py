@@ -5,13 +5,12 @@ Every number of it can be asked for its SQL: the frames are relations of the sam
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracelens._version import __version__
+from tracelens.stats import median, number, stats
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +41,6 @@ COUNTS = ("kernels", "memcpys", "memsets", "graph_launches", "api_calls", "range
 METHODS = ("direct", "cross_thread", "graph", "annotation")
 TOP_KERNELS = 20
 """Names listed in a report: the rest is a query away, and rarely worth a reader's time."""
-_DIGITS = 6
 _PERIODIC = 3
 """Below this many iterations nothing periodic is claimed."""
 _SURENESS = {"low": 1, "medium": 2, "high": 3}
@@ -71,41 +69,6 @@ def build(
     }
 
 
-def stats(values: Iterable[float | None]) -> dict[str, float | int | None]:
-    """Median, extremes, deciles and spread of what is known; None where nothing is, or for the
-    sample deviation of a single value. Quantiles are interpolated linearly."""
-    known = sorted(v for v in values if v is not None and math.isfinite(v))
-    if not known:
-        return {**dict.fromkeys(("median", "min", "max", "p10", "p90", "stdev")), "n": 0}
-    return {
-        "median": _number(_quantile(known, 0.5)),
-        "min": _number(known[0]),
-        "max": _number(known[-1]),
-        "p10": _number(_quantile(known, 0.1)),
-        "p90": _number(_quantile(known, 0.9)),
-        "stdev": _number(statistics.stdev(known)) if len(known) > 1 else None,
-        "n": len(known),
-    }
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
-
-
-def _number(value: float | None) -> float | None:
-    """A number as JSON can hold it: rounded, and None instead of NaN or infinity."""
-    if value is None or not math.isfinite(value):
-        return None
-    return round(value, _DIGITS)
-
-
-def _median(values: Iterable[float | None]) -> float | None:
-    return stats(values)["median"]
-
-
 def _steady(rows: Rows) -> Rows:
     """The rows of steady iterations, or all where none is."""
     return [row for row in rows if row["is_steady"]] or rows
@@ -118,7 +81,7 @@ def _trace(sources: Sequence[SourceInfo], counts: Rows, devices: Rows) -> dict[s
         "files": [str(source.path) for source in sources],
         "format": _joined(source.format for source in sources),
         "producer": _joined(source.producer for source in sources),
-        "span_ms": 0.0 if start is None else _number((end - start) / 1e6),
+        "span_ms": 0.0 if start is None else number((end - start) / 1e6),
         "counts": {name: total[name] for name in COUNTS},
         "devices": [
             {
@@ -127,8 +90,8 @@ def _trace(sources: Sequence[SourceInfo], counts: Rows, devices: Rows) -> dict[s
                 "ordinal": row["ordinal"],
                 "rank": row["rank"],
                 "name": row["name"],
-                "busy_ms": _number(row["busy_ms"]),
-                "busy_pct": _number(row["busy_pct"]),
+                "busy_ms": number(row["busy_ms"]),
+                "busy_pct": number(row["busy_pct"]),
             }
             for row in devices
         ],
@@ -173,9 +136,9 @@ def _iterations(found: Rows, windows: Rows) -> dict[str, Any]:
                 "index": row["iteration_index"],
                 "name": row["name"],
                 "device": row["device_index"],
-                "start_ms": _number(row["start_ms"]),
-                "period_ms": _number(row["period_ms"]),
-                "gap_ms": _number(row["gap_ms"]),
+                "start_ms": number(row["start_ms"]),
+                "period_ms": number(row["period_ms"]),
+                "gap_ms": number(row["gap_ms"]),
                 "is_steady": row["is_steady"],
             }
             for row in windows
@@ -187,7 +150,7 @@ def _throughput(period_ms: Mapping[str, Any], samples: float | None) -> dict[str
     if samples is None:
         return None
     median = period_ms["median"]
-    rate = _number(samples * 1e3 / median) if median else None
+    rate = number(samples * 1e3 / median) if median else None
     return {"samples_per_iteration": samples, "samples_per_second": rate}
 
 
@@ -215,14 +178,14 @@ def _phase(phase: str, instances: Rows) -> dict[str, Any]:
         "gpu_span_ms": stats(row["gpu_span_ms"] for row in counted),
         "gpu_busy_ms": stats(row["gpu_busy_ms"] for row in counted),
         "cpu_ms": stats(row["cpu_ms"] for row in counted),
-        "kernels_per_instance": _median(row["kernels"] for row in counted),
-        "mean_kernel_us": _number(kernel_us / kernels) if kernels else None,
+        "kernels_per_instance": median(row["kernels"] for row in counted),
+        "mean_kernel_us": number(kernel_us / kernels) if kernels else None,
         "attribution": attribution,
     }
 
 
 def _ratio(ratios: Rows) -> float | None:
-    return _median(row["backward_over_forward"] for row in _steady(ratios))
+    return median(row["backward_over_forward"] for row in _steady(ratios))
 
 
 def _optimizer(density: Rows) -> dict[str, Any] | None:
@@ -231,10 +194,10 @@ def _optimizer(density: Rows) -> dict[str, Any] | None:
         return None
     counted = _steady(density)
     return {
-        "kernels_per_iteration": _median(row["kernels"] for row in counted),
-        "mean_kernel_us": _median(row["mean_kernel_us"] for row in counted),
-        "kernels_per_ms": _median(row["kernels_per_ms"] for row in counted),
-        "busy_pct": _median(row["busy_pct"] for row in counted),
+        "kernels_per_iteration": median(row["kernels"] for row in counted),
+        "mean_kernel_us": median(row["mean_kernel_us"] for row in counted),
+        "kernels_per_ms": median(row["kernels_per_ms"] for row in counted),
+        "busy_pct": median(row["busy_pct"] for row in counted),
     }
 
 
@@ -246,7 +209,7 @@ def _budget(parts: Rows) -> Rows:
     return [
         {
             "device": device,
-            "total_ms": _number(sum(row["ms"] for row in rows)),
+            "total_ms": number(sum(row["ms"] for row in rows)),
             "iterations": rows[0]["iterations"],
             "parts": [_part(row) for row in rows],
         }
@@ -258,7 +221,7 @@ def _unknown_budget(rows: Mapping[str, Rows]) -> Rows:
     """For devices none of whose operations lie in an iteration: the host's period, all unknown."""
     told = {row["device_index"] for row in rows["budget"]}
     starts = sorted(row["start_ns"] for row in rows["iteration"])
-    period_ms = _median((b - a) / 1e6 for a, b in pairwise(starts))
+    period_ms = median((b - a) / 1e6 for a, b in pairwise(starts))
     if len(starts) < _PERIODIC or period_ms is None:
         return []
     unknown = {"part": "unknown", "cause": "no GPU work was recorded in iterations"}
@@ -276,7 +239,7 @@ def _unknown_budget(rows: Mapping[str, Rows]) -> Rows:
 
 def _part(row: Mapping[str, Any]) -> dict[str, Any]:
     told = {key: row[key] for key in ("part", "role", "cause") if row[key] is not None}
-    return {**told, "ms": _number(row["ms"])}
+    return {**told, "ms": number(row["ms"])}
 
 
 def _kernels(kernels: Rows) -> Rows:
@@ -297,7 +260,7 @@ def _kernel(rows: Rows, whole_ms: float) -> dict[str, Any]:
         "short_name": rows[0]["short_name"],
         "kind": rows[0]["kind"],
         "instances": instances,
-        "total_ms": _number(total_ms),
-        "mean_us": _number(total_ms * 1e3 / instances),
-        "share_pct": _number(100 * total_ms / whole_ms) if whole_ms else None,
+        "total_ms": number(total_ms),
+        "mean_us": number(total_ms * 1e3 / instances),
+        "share_pct": number(100 * total_ms / whole_ms) if whole_ms else None,
     }

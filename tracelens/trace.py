@@ -97,6 +97,13 @@ class Trace:
         """One row a host range (NVTX or annotation): name, domain, role, start_ns, end_ns ..."""
         return self._engine.frame("ranges")
 
+    def projections(self) -> pl.DataFrame:
+        """One row a range that launched work on the GPU: gpu_span_ms, operations, launches ...
+
+        The definition is that of NVIDIA's ``nvtx_gpu_proj_trace``.
+        """
+        return self._engine.frame("projections")
+
     def operations(self) -> pl.DataFrame:
         """One row a GPU operation: name, start_ns, end_ns, its launch, phase and iteration."""
         return self._engine.frame("operations")

@@ -1,6 +1,6 @@
 -- Every range that programs and libraries marked on the host.
 --
--- reads: host_range, name_role, process, thread_info
+-- reads: host_range, range_nesting, name_role, process, thread_info
 -- row:   one range
 -- store: view
 --
@@ -12,6 +12,8 @@
 -- role           VARCHAR  what the name means (forward, backward, optimizer ...), NULL where not known
 -- is_library     BOOLEAN  whether a library's domain it is: never a phase then
 -- style          VARCHAR  push_pop (nests per thread) or start_end (overlaps freely)
+-- depth          BIGINT   ranges around it on its thread, NULL for start_end
+-- parent_id      BIGINT   the range around it, NULL for the outermost
 -- start_ns       BIGINT   opening on the trace clock
 -- end_ns         BIGINT   closing on the trace clock
 -- cpu_ms         DOUBLE   its length
@@ -27,6 +29,8 @@ SELECT
     name_role.role,
     coalesce(name_role.is_library, false) AS is_library,
     r.style,
+    n.depth::BIGINT AS depth,
+    n.parent_id,
     r.start_ns,
     r.end_ns,
     (r.end_ns - r.start_ns) / 1e6 AS cpu_ms,
@@ -34,6 +38,7 @@ SELECT
     r.category,
     r.payload
 FROM host_range AS r
+LEFT JOIN range_nesting AS n ON r.range_id = n.range_id
 LEFT JOIN name_role ON r.domain = name_role.domain AND split_part(r.name, ', ', 1) = name_role.label
 LEFT JOIN process AS p ON r.process_id = p.process_id
 LEFT JOIN thread_info AS t ON r.thread_id = t.thread_id

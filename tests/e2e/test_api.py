@@ -11,7 +11,7 @@ import tracelens as tl
 
 FRAMES = (
     "budget", "devices", "gaps", "iterations", "kernels", "operations", "phase_instances", "phases",
-    "ranges",
+    "projections", "ranges",
 )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from runs import frames, report
 
 from tracelens.diagnosis import Findings
 from tracelens.options import Options
-from tracelens.report import READS, stats
+from tracelens.report import READS
+from tracelens.stats import stats
 
 
 def test_stats_of_four_values() -> None:
@@ -140,9 +141,7 @@ def test_a_device_without_work_in_iterations_has_a_budget_that_is_unknown() -> N
 
 def test_kernels_are_summed_over_devices() -> None:
     given = frames()
-    other = given["kernels"].with_columns(
-        device_index=pl.lit(1), instances=pl.lit(100), total_ms=pl.lit(30.0)
-    )
+    other = given["kernels"].with_columns(instances=pl.lit(100, pl.Int64), total_ms=pl.lit(30.0))
     given["kernels"] = pl.concat([given["kernels"], other])
     (told,) = report(given)["kernels"]
     assert (told["instances"], told["total_ms"], told["mean_us"]) == (300, 150.0, 500.0)
