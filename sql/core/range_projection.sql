@@ -54,14 +54,24 @@ owner AS (
     FROM host_range AS r
     INNER JOIN layer ON r.thread_id = layer.thread_id
     ASOF INNER JOIN returned AS last_inside
-        ON r.thread_id = last_inside.thread_id
-        AND layer.is_nested = last_inside.is_nested
-        AND r.end_ns >= last_inside.call_end_ns
+        ON
+            r.thread_id = last_inside.thread_id
+            AND layer.is_nested = last_inside.is_nested
+            AND r.end_ns >= last_inside.call_end_ns
     WHERE r.thread_id = r.end_thread_id
 ),
 
 moment AS (
-    SELECT thread_id, is_nested, call_start_ns AS at_ns, NULL AS range_id, 0 AS length_ns, start_ns, end_ns, ops, 1 AS launches
+    SELECT
+        thread_id,
+        is_nested,
+        call_start_ns AS at_ns,
+        NULL AS range_id,
+        0 AS length_ns,
+        start_ns,
+        end_ns,
+        ops,
+        1 AS launches
     FROM layered
     UNION ALL
     SELECT thread_id, is_nested, start_ns, range_id, last_ns - start_ns, NULL, NULL, 0, 0
