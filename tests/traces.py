@@ -51,9 +51,12 @@ def write_trace(path: Path, events: list[Event], **header: Any) -> Path:
 
 
 def staged(path: Path, relation: str, *columns: str) -> list[Any]:
-    """Rows of a staging relation in order of its first columns: tuples, or values of one column."""
+    """Rows of a staging relation in order of time or id: tuples, or the values of one column."""
     frame: pl.DataFrame = Engine([open_source(path)]).frame(relation)
-    rows = frame.select(columns or frame.columns).rows()
+    order = [
+        c for c in ("start_ns", "at_ns", "op_id", "thread_id", "ordinal") if c in frame.columns
+    ]
+    rows = frame.sort(order).select(columns or frame.columns).rows()
     return [row[0] for row in rows] if len(columns) == 1 else rows
 
 
