@@ -1,10 +1,9 @@
--- Backward against forward: the sums of their GPU spans in each iteration. Spans that overlap count once: a label within
--- a label (attention in forward) gives two phases whose operations alternate.
+-- Backward against forward: the sums of their GPU spans in each iteration.
 --
 -- An operation whose label has no known role and that runs before the first backward counts as forward: the labels are
 -- the names of modules then, and what runs before backward begins is their forward.
 --
--- reads: phase_instance, op_phase
+-- reads: phase_instance, phase_op, op_phase
 -- row:   one iteration on one device that has both
 --
 -- device_id              BIGINT   the device
@@ -17,55 +16,45 @@ WITH unknown_label AS (
     SELECT DISTINCT phase FROM op_phase WHERE method = 'annotation' AND NOT is_known_role
 ),
 
-first_backward AS (
-    SELECT device_id, iteration_index, min(start_ns) AS backward_start_ns
+backward AS (
+    SELECT
+        device_id,
+        iteration_index,
+        min(start_ns) AS start_ns,
+        sum(span_ns)::BIGINT AS span_ns,
+        bool_or(is_steady) AS is_steady
     FROM phase_instance
-    WHERE phase = 'backward'
+    WHERE phase = 'backward' AND iteration_index IS NOT NULL
     GROUP BY ALL
 ),
 
-span AS (
-    SELECT
-        p.device_id,
-        p.iteration_index,
-        coalesce(p.is_steady, false) AS is_steady,
-        CASE WHEN p.phase = 'backward' THEN 'backward' ELSE 'forward' END AS side,
-        p.start_ns,
-        p.end_ns
-    FROM phase_instance AS p
-    INNER JOIN first_backward AS b ON p.device_id = b.device_id AND p.iteration_index = b.iteration_index
-    LEFT JOIN unknown_label AS u ON p.phase = u.phase
-    WHERE
-        p.phase IN ('forward', 'backward')
-        OR (p.method = 'annotation' AND u.phase IS NOT NULL AND p.start_ns < b.backward_start_ns)
+marked_forward AS (
+    SELECT device_id, iteration_index, sum(span_ns)::BIGINT AS span_ns
+    FROM phase_instance
+    WHERE phase = 'forward' AND range_id IS NOT NULL
+    GROUP BY ALL
 ),
 
-covered AS (
-    SELECT
-        *,
-        max(end_ns) OVER (
-            PARTITION BY device_id, iteration_index, side ORDER BY start_ns, end_ns
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS covered_until_ns
-    FROM span
-),
-
-added AS (
-    SELECT
-        *,
-        greatest(end_ns - greatest(start_ns, coalesce(covered_until_ns, start_ns)), 0) AS added_ns
-    FROM covered
+-- labels on operations have no range around them: in an iteration they make one stretch
+labelled_forward AS (
+    SELECT o.device_id, o.iteration_index, max(o.end_ns) - min(o.start_ns) AS span_ns
+    FROM phase_op AS o
+    INNER JOIN backward AS b ON o.device_id = b.device_id AND o.iteration_index = b.iteration_index
+    LEFT JOIN unknown_label AS u ON o.phase = u.phase
+    WHERE o.range_id IS NULL AND (o.phase = 'forward' OR (u.phase IS NOT NULL AND o.start_ns < b.start_ns))
+    GROUP BY ALL
 ),
 
 spans AS (
     SELECT
-        device_id,
-        iteration_index,
-        bool_or(is_steady) AS is_steady,
-        sum(added_ns) FILTER (side = 'forward')::BIGINT AS forward_ns,
-        sum(added_ns) FILTER (side = 'backward')::BIGINT AS backward_ns
-    FROM added
-    GROUP BY ALL
+        b.device_id,
+        b.iteration_index,
+        b.is_steady,
+        coalesce(m.span_ns, 0) + coalesce(l.span_ns, 0) AS forward_ns,
+        b.span_ns AS backward_ns
+    FROM backward AS b
+    LEFT JOIN marked_forward AS m ON b.device_id = m.device_id AND b.iteration_index = m.iteration_index
+    LEFT JOIN labelled_forward AS l ON b.device_id = l.device_id AND b.iteration_index = l.iteration_index
 )
 
 SELECT
