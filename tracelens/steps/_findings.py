@@ -54,30 +54,52 @@ SCENARIOS: Final = (
 def copy_findings(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.DataFrame:
     """The finding of each copy between host and device: one row a copy (op_id, copy_finding).
 
-    A copy up to the size that the driver stages is a constant sent again where many of that size go
-    to the device in an iteration; a single small one costs only the waiting for it, so that it is
-    NULL. A larger one to the device takes real time. One from the device is what the host asked to
-    see: it takes real time only where it lasts longer than the host would wait for the queue
-    (decided by the caller, which knows the call).
+    A copy larger than what the driver stages takes real time. A smaller one takes next to none;
+    what it can cost is the waiting for it. Where many of one size go to the device in an iteration,
+    that is told as a constant sent again, with the other small ones on that device, as the cure is
+    the same. Else it is NULL: the wait is a synchronise like any other.
     """
-    copies = frames["launched_op"].filter(
-        (pl.col("kind") == "memcpy") & pl.col("copy_kind").is_in(["HtoD", "DtoH"])
-    )
     iterations = frames["iteration_window"].group_by("device_id").agg(pl.len().alias("iterations"))
-    same = pl.len().over("device_id", "copy_kind", "bytes")
-    return (
-        copies.join(iterations, on="device_id", how="left")
+    is_small = pl.col("bytes").fill_null(0) <= settings.staged_copy_bytes
+    to_device = pl.col("copy_kind") == "HtoD"
+    copies = (
+        frames["launched_op"]
+        .filter((pl.col("kind") == "memcpy") & pl.col("copy_kind").is_in(["HtoD", "DtoH"]))
+        .join(iterations, on="device_id", how="left")
+        .with_columns(is_small=is_small, is_constant=is_small & to_device)
         .with_columns(
-            small=pl.col("bytes").fill_null(0) <= settings.staged_copy_bytes,
-            to_device=pl.col("copy_kind") == "HtoD",
-            repeats=same / pl.col("iterations"),
+            an_iteration=pl.len().over("device_id", "copy_kind", "bytes") / pl.col("iterations")
         )
+    )
+    repeats = pl.col("is_constant") & (pl.col("an_iteration") >= settings.repeated_copies)
+    return copies.select(
+        "op_id",
+        copy_finding=pl.when(~pl.col("is_small"))
+        .then(pl.lit(TRANSFER))
+        .when(pl.col("is_constant") & repeats.any().over("device_id"))
+        .then(pl.lit(SMALL_COPIES)),
+    )
+
+
+def priced_ops(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.DataFrame:
+    """Operations with the finding that their own time belongs to where nothing hides it.
+
+    Columns device_id, op_id, start_ns, end_ns, finding (NULL for compute, for copies within a
+    device, and for the small ones that only matter for the waiting).
+    """
+    classes = frames["op_class"].select("name_id", "op_class").unique("name_id")
+    return (
+        frames["launched_op"]
+        .join(classes, on="name_id", how="left")
+        .join(copy_findings(frames, settings), on="op_id", how="left")
         .select(
+            "device_id",
             "op_id",
-            copy_finding=pl.when(~pl.col("small"))
-            .then(pl.lit(TRANSFER))
-            .when(pl.col("to_device") & (pl.col("repeats") >= settings.repeated_copies))
-            .then(pl.lit(SMALL_COPIES)),
+            "start_ns",
+            "end_ns",
+            finding=pl.when(pl.col("op_class") == "communication")
+            .then(pl.lit(COMMUNICATION))
+            .otherwise("copy_finding"),
         )
     )
 

@@ -1,0 +1,162 @@
+"""What each finding's cure is worth: measured time less a replay without the finding's cause.
+
+reads: launched_op, api_call, api_kind, host_pause, iteration_window, op_phase, op_class,
+       stream_wait, idle_cause, replay_check, profiler_overhead
+row:   one finding on one device
+
+device_id       BIGINT   the device
+scenario        VARCHAR  the finding that is priced
+recoverable_ns  BIGINT   what its cure saves of the median iteration; never more than the idle time
+                         and the exposed work that it is blamed for, nor than the period
+is_upper_bound  BOOLEAN  the replay misses the measured period, or peers decide
+first_iteration BIGINT   the first iteration replayed
+last_iteration  BIGINT   the last
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+
+import polars as pl
+
+from tracelens.options import Options
+from tracelens.settings import Settings
+from tracelens.steps import _findings, _intervals, _timeline
+from tracelens.steps._host import feeding_threads
+from tracelens.steps._replay import LAUNCH, WAIT
+from tracelens.steps._timeline import Timeline
+
+READS = (*_timeline.READS, "idle_cause", "replay_check", "profiler_overhead")
+
+SCHEMA = {
+    "device_id": pl.Int64,
+    "scenario": pl.String,
+    "recoverable_ns": pl.Int64,
+    "is_upper_bound": pl.Boolean,
+    "first_iteration": pl.Int64,
+    "last_iteration": pl.Int64,
+}
+_NEGLIGIBLE = 0.001
+"""A cause with no more of the period than this is worth what it is blamed for: no replay."""
+
+
+def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
+    """The worth of every finding on every device that can be replayed."""
+    frames = {name: frames[name] for name in READS}
+    errors = dict(frames["replay_check"].select("device_id", "error_share").iter_rows())
+    rows = []
+    for timeline in _timeline.timelines(frames, settings):
+        device = _Device(frames, timeline, settings)
+        base_ns = median(timeline.periods(timeline.steps))
+        doubtful = errors.get(timeline.device_id, 1.0) > settings.replay_tolerance
+        for scenario in _findings.SCENARIOS:
+            worth = device.worth_ns(scenario, base_ns)
+            peers = scenario == _findings.COMMUNICATION
+            rows.append((timeline.device_id, scenario, worth, doubtful or peers, *timeline.span))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+class _Device:
+    """One device's replay, and what each finding is blamed for on it."""
+
+    def __init__(
+        self, frames: Mapping[str, pl.DataFrame], timeline: Timeline, settings: Settings
+    ) -> None:
+        self.timeline = timeline
+        mine = pl.col("device_id") == timeline.device_id
+        self.ops = _findings.priced_ops(frames, settings).filter(mine)
+        self.idle = frames["idle_cause"].filter(
+            mine, pl.col("iteration_index").is_in(timeline.iterations)
+        )
+        self.windows = frames["iteration_window"].filter(
+            mine, pl.col("iteration_index").is_in(timeline.iterations)
+        )
+        told = self.idle.filter((pl.col("cause") == "host") & (pl.col("finding") != _findings.HOST))
+        self.pauses = frames["host_pause"].filter(mine)
+        if not told.is_empty():
+            # silences that count as dispatch are taken away with it (see _findings.of_idle)
+            short = pl.col("end_ns") - pl.col("start_ns") < settings.host_stall_ns
+            self.pauses = self.pauses.filter(~((pl.col("cause") == "host") & short))
+        threads = feeding_threads(frames["launched_op"].filter(mine))
+        self.overhead = frames["profiler_overhead"].filter(
+            pl.col("thread_id").is_in(threads.implode())
+        )
+
+    def worth_ns(self, scenario: str, base_ns: float) -> int:
+        """What the cure of one finding saves, in nanoseconds of the median iteration."""
+        period_ns = median(self.timeline.period_ns)
+        limit_ns = min(self._blamed_ns(scenario), period_ns)
+        if limit_ns <= _NEGLIGIBLE * period_ns:
+            return int(limit_ns)
+        cured_ns = median(self.timeline.periods(self._without(scenario)))
+        return int(min(max(base_ns - cured_ns, 0), limit_ns))
+
+    def _blamed_ns(self, scenario: str) -> float:
+        """Idle time and exposed work of a finding in the median iteration."""
+        idle = self.idle.filter(pl.col("finding") == scenario)
+        idle_ns = dict(idle.group_by("iteration_index").agg(pl.col("idle_ns").sum()).iter_rows())
+        priced = pl.col("finding") == scenario
+        exposed_ns = self._exposed_ns(
+            self.ops.filter(priced), self.ops.filter(~priced | pl.col("finding").is_null())
+        )
+        return median(idle_ns.get(i, 0) + exposed_ns.get(i, 0) for i in self.timeline.iterations)
+
+    def _exposed_ns(self, ops: pl.DataFrame, others: pl.DataFrame) -> dict[int, int]:
+        """Time in each iteration in which these operations run and no others do."""
+        if ops.is_empty():
+            return {}
+        alone = _intervals.exposed(ops, others)
+        before = [_intervals.covered_before(self.windows[c], alone) for c in ("end_ns", "start_ns")]
+        return dict(zip(self.windows["iteration_index"], before[0] - before[1], strict=True))
+
+    def _without(self, scenario: str) -> pl.DataFrame:
+        """The steps of the replay with a finding's cause taken away."""
+        steps = self.timeline.steps
+        if scenario in (_findings.LAUNCH, _findings.OPTIMIZER):
+            return self._without_dispatch(scenario)
+        if scenario == _findings.PROFILER:
+            return _without_time(steps, self.overhead)
+        steps = _without_time(steps, self.pauses.filter(pl.col("finding") == scenario))
+        cured = (pl.col("finding") == scenario).fill_null(False)
+        steps = steps.with_columns(
+            waits_for=pl.when(~cured).then("waits_for"),
+            waits_step=pl.when(cured).then(-1).otherwise("waits_step"),
+            waits_own=pl.col("waits_own") & ~cured,
+            call_ns=pl.when(cured & (pl.col("kind") == WAIT)).then(0).otherwise("call_ns"),
+        )
+        gone = self.ops.filter(pl.col("finding") == scenario)["op_id"].implode()
+        return steps.with_columns(
+            unit_ns=pl.when(pl.col("op_id").is_in(gone)).then(0).otherwise("unit_ns")
+        )
+
+    def _without_dispatch(self, scenario: str) -> pl.DataFrame:
+        """The steps with launches free: only pauses of the host are left of its time."""
+        steps = self.timeline.steps
+        tiny = self.idle["finding"].eq(_findings.OPTIMIZER).any()
+        freed = _findings.dispatch_finding(bool(tiny)) == scenario
+        paused = _intervals.covered_before(steps["start_ns"], self.pauses)
+        paused -= _intervals.covered_before(steps["since_ns"], self.pauses)
+        return steps.with_columns(paused=paused.clip(0)).with_columns(
+            think_ns=pl.when(freed)
+            .then(pl.min_horizontal("paused", "think_ns"))
+            .otherwise("think_ns"),
+            call_ns=pl.when(freed & (pl.col("kind") == LAUNCH)).then(0).otherwise("call_ns"),
+        )
+
+
+def _without_time(steps: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
+    """The steps with some stretches of host time taken away."""
+    begin = steps.select(pl.max_horizontal("start_ns", "since_ns")).to_series()
+    since, start, entered, end = (
+        _intervals.covered_before(times, removed)
+        for times in (steps["since_ns"], steps["start_ns"], begin, steps["end_ns"])
+    )
+    return steps.with_columns(
+        lost=(start - since).clip(0), lost_inside=(end - entered).clip(0)
+    ).with_columns(
+        think_ns=(pl.col("think_ns") - pl.col("lost")).clip(0),
+        call_ns=pl.when(pl.col("kind") == LAUNCH)
+        .then((pl.col("call_ns") - pl.col("lost_inside")).clip(0))
+        .otherwise("call_ns"),
+    )
