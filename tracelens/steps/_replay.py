@@ -9,13 +9,14 @@ depends on what is launched later.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
 LAUNCH, WAIT, UNLINKED = 0, 1, 2
 """Kinds of steps: a call that launches a unit; a call that only waits; a unit without a call."""
 
-STEP = {
+STEP: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "kind": pl.Int64,
     "think_ns": pl.Int64,  # host time since the step before
     "call_ns": pl.Int64,  # host time in the call, without waiting

@@ -14,7 +14,7 @@ last_iteration      BIGINT  the last
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import median
 
 import polars as pl

@@ -100,7 +100,8 @@ class _Device:
         exposed_ns = self._exposed_ns(
             self.ops.filter(priced), self.ops.filter(~priced | pl.col("finding").is_null())
         )
-        return median(idle_ns.get(i, 0) + exposed_ns.get(i, 0) for i in self.timeline.iterations)
+        both = [idle_ns.get(i, 0) + exposed_ns.get(i, 0) for i in self.timeline.iterations]
+        return float(median(both))
 
     def _exposed_ns(self, ops: pl.DataFrame, others: pl.DataFrame) -> dict[int, int]:
         """Time in each iteration in which these operations run and no others do."""
