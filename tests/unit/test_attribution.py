@@ -1,0 +1,133 @@
+"""Which phase each operation belongs to, and by what evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exports import PID, Call, Kernel, Node, Range, make_export
+
+from tracelens.engine import Engine
+from tracelens.loaders import open_source
+
+MAIN, HELPER = PID, PID + 1
+# Two iterations on the main thread: forward, backward, optimizer.
+PHASES = [
+    Range(0, 90, "iter_0"),
+    Range(0, 30, "forward"),
+    Range(30, 60, "backward"),
+    Range(60, 90, "optimizer"),
+    Range(100, 190, "iter_1"),
+    Range(100, 130, "forward"),
+    Range(130, 160, "backward"),
+    Range(160, 190, "optimizer"),
+]
+
+
+def attributed(tmp_path: Path, launches: list[Call], **rows: Any) -> list[tuple[str | None, str]]:
+    """Phase and method of one kernel a call, in the order of the calls."""
+    kernels = [Kernel(1000 + c.start, 1001 + c.start, c.correlation, pid=c.pid) for c in launches]
+    content = {"ranges": PHASES, "kernels": kernels, **rows}
+    path = make_export(tmp_path / "run.sqlite", calls=launches, **content)
+    engine = Engine([open_source(path)])
+    engine.need("op_phase", "gpu_op")
+    return engine.connection.execute(
+        "SELECT p.phase, p.method FROM op_phase AS p JOIN gpu_op AS o USING (op_id) "
+        "ORDER BY o.start_ns, o.op_id"
+    ).fetchall()
+
+
+def launch(at: int, thread: int = MAIN, **more: Any) -> Call:
+    """A launch at this time, which is its correlation id too."""
+    return Call(at, at + 1, correlation=at, thread=thread, **more)
+
+
+def test_own_thread_says(tmp_path: Path) -> None:
+    assert attributed(tmp_path, [launch(5), launch(35), launch(65)]) == [
+        ("forward", "direct"),
+        ("backward", "direct"),
+        ("optimizer", "direct"),
+    ]
+
+
+def test_innermost_phase_counts(tmp_path: Path) -> None:
+    ranges = [*PHASES, Range(10, 20, "data loading")]
+    assert attributed(tmp_path, [launch(5), launch(15), launch(25)], ranges=ranges) == [
+        ("forward", "direct"),
+        ("data", "direct"),
+        ("forward", "direct"),
+    ]
+
+
+def test_launches_of_autograds_thread_are_backward(tmp_path: Path) -> None:
+    launches = [launch(at, HELPER) for at in (35, 40, 45, 135, 140, 145)]
+    assert attributed(tmp_path, launches) == [("backward", "cross_thread")] * 6
+
+
+def test_launches_of_a_prefetching_thread_are_no_phases(tmp_path: Path) -> None:
+    launches = [launch(at, HELPER) for at in (5, 35, 65, 105, 135, 165)]
+    assert attributed(tmp_path, launches) == [(None, "none")] * 6
+
+
+def test_a_few_strays_leave_a_helper_a_helper(tmp_path: Path) -> None:
+    """19 of 20 launches in backward: the one between iterations is of no phase."""
+    launches = [launch(at, HELPER) for at in (*range(31, 50), 95)]
+    assert attributed(tmp_path, launches) == [("backward", "cross_thread")] * 19 + [(None, "none")]
+
+
+def test_phase_of_the_own_thread_goes_before_one_open_elsewhere(tmp_path: Path) -> None:
+    ranges = [*PHASES, Range(38, 42, "evaluation", thread=HELPER)]
+    launches = [launch(at, HELPER) for at in (*range(31, 38), 40, *range(43, 50))]
+    got = attributed(tmp_path, launches, ranges=ranges)
+    assert got[7] == ("evaluation", "direct")
+
+
+def test_phases_of_another_process_say_nothing(tmp_path: Path) -> None:
+    other = PID + 100
+    launches = [launch(35), launch(36, other, pid=other)]
+    assert attributed(tmp_path, launches) == [("backward", "direct"), (None, "none")]
+
+
+def test_equal_correlation_ids_in_two_processes(tmp_path: Path) -> None:
+    other = PID + 100
+    calls = [Call(5, 6, 1), Call(35, 36, 1, thread=other, pid=other)]
+    ranges = [*PHASES, Range(30, 60, "backward", thread=other, pid=other)]
+    assert attributed(tmp_path, calls, ranges=ranges) == [
+        ("forward", "direct"),
+        ("backward", "direct"),
+    ]
+
+
+def test_ranges_of_libraries_are_no_phases(tmp_path: Path) -> None:
+    ranges = [*PHASES, Range(4, 8, "optimizer", domain=3)]
+    got = attributed(tmp_path, [launch(5)], ranges=ranges, domains={3: "NCCL"})
+    assert got == [("forward", "direct")]
+
+
+def test_unknown_name_is_a_phase_of_its_own_without_a_role(tmp_path: Path) -> None:
+    ranges = [Range(0, 90, "frobnicate")]
+    assert attributed(tmp_path, [launch(5)], ranges=ranges) == [("frobnicate", "direct")]
+
+
+def test_kernel_without_a_launch_is_kept(tmp_path: Path) -> None:
+    got = attributed(tmp_path, [launch(5)], kernels=[Kernel(1005, 1006, 5), Kernel(1010, 1020)])
+    assert got == [("forward", "direct"), (None, "none")]
+
+
+@pytest.mark.parametrize("original", [None, 7], ids=["as created", "instantiated from another"])
+def test_nodes_of_a_graph_belong_where_they_were_created(
+    original: int | None, tmp_path: Path
+) -> None:
+    """Both were captured in iteration 0; one launch in iteration 1's optimizer replays them."""
+    nodes = [Node(5, 7), Node(35, 8)]
+    ids = [7, 8]
+    if original:
+        nodes += [Node(95, 17, original=7), Node(95, 18, original=8)]
+        ids = [17, 18]
+    kernels = [Kernel(1165, 1170, 165, node=ids[0]), Kernel(1170, 1180, 165, node=ids[1])]
+    graph = [launch(165, name="cudaGraphLaunch_v10000")]
+    assert attributed(tmp_path, graph, nodes=nodes, kernels=kernels) == [
+        ("forward", "graph"),
+        ("backward", "graph"),
+    ]
