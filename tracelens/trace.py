@@ -119,6 +119,21 @@ class Trace:
         """One row a cause of one idle gap: start_ns, end_ns, cause, idle_ms, the blocking call."""
         return self._engine.frame("gaps")
 
+    def operators(self, by_shapes: bool = False) -> pl.DataFrame:
+        """One row an operator of the framework: calls, self_cpu_ms, self_gpu_ms, shapes ...
+
+        The one with most GPU time of its own first; ``by_shapes``: one row for each set of input
+        shapes. Empty where no operators were recorded (torch.profiler, or emit_nvtx).
+        """
+        return self._engine.frame("operator_shapes" if by_shapes else "operators")
+
+    def memory(self) -> pl.DataFrame:
+        """One row an iteration on one device: allocations, allocated_mb, peak_mb, growth_mb ...
+
+        Empty where allocations were not recorded.
+        """
+        return self._engine.frame("memory")
+
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Ask the documented views anything; they are built when a query names them.
 
