@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tracelens.cli import _common
+from tracelens.cli import _common, _tables
 from tracelens.errors import TracelensError
 
 if TYPE_CHECKING:
+    from tracelens.diagnosis import Diagnosis
     from tracelens.rules import Rule
     from tracelens.trace import Trace
 
 _SHOWN_ROWS = 12
+_WIDEST = 100
+_INTERNAL = ("device_id", "process_id")
+"""Keys of joins, which mean nothing to a reader."""
 
 
 @click.command()
@@ -57,47 +62,67 @@ def _rule(finding: str) -> Rule:
 
 def _found(trace: Trace, rule: Rule) -> Iterator[str]:
     """What the run shows of it."""
-    from tracelens.reports._words import clean
-
     findings = trace.findings
-    yield "In this run"
-    for missed in findings.not_checked:
-        if missed.id == rule.id:
-            yield f"  not checked: {clean(missed.reason)}"
+    said = [line for missed in findings.not_checked if missed.id == rule.id
+            for line in _wrapped(f"not checked: {missed.reason}")]  # fmt: skip
     for warning in findings.warnings:
         if warning.code == rule.id:
-            yield f"  {warning.severity}: {clean(warning.message)} {clean(warning.advice)}"
+            said += _wrapped(f"{warning.severity}: {warning.message} {warning.advice}")
     for diagnosis in findings.diagnoses:
         if diagnosis.id == rule.id:
-            yield f"  {diagnosis.severity}: {clean(diagnosis.title)}"
-            yield f"  {clean(diagnosis.explanation)}"
-            yield f"  Hypothesis: {clean(diagnosis.hypothesis)}"
-            for e in diagnosis.evidence:
-                limit = "" if e.threshold is None else f" (threshold {e.threshold} {e.unit})"
-                yield f"    {clean(e.name)} = {clean(e.value)} {e.unit}{limit}"
-            yield from (f"  {n}. {clean(s)}" for n, s in enumerate(diagnosis.next_steps, 1))
-            yield from (f"  But: {clean(c)}" for c in diagnosis.caveats)
-    told = {d.id for d in findings.diagnoses} | {w.code for w in findings.warnings}
-    if rule.id not in told | {n.id for n in findings.not_checked}:
-        yield "  not found: its conditions are not met"
+            said += _told(diagnosis)
+    yield "In this run"
+    yield from said or ["  not found: its conditions are not met"]
     yield ""
+
+
+def _told(diagnosis: Diagnosis) -> Iterator[str]:
+    """A finding with all that it rests on."""
+    from tracelens.reports._words import ms, percent
+
+    yield from _wrapped(f"{diagnosis.severity}: {diagnosis.title}")
+    if diagnosis.recoverable_ms is not None:
+        share = percent(diagnosis.share_of_period)
+        yield f"  worth {ms(diagnosis.recoverable_ms)} ms an iteration, {share} of the period"
+    yield from _wrapped(diagnosis.explanation)
+    yield from _wrapped(f"Hypothesis: {diagnosis.hypothesis}")
+    heads = ("evidence", "value", "threshold", "unit")
+    rows = [(e.name, e.value, e.threshold, e.unit) for e in diagnosis.evidence]
+    yield from (f"    {line}" for line in _tables.table(heads, rows))
+    for number, step in enumerate(diagnosis.next_steps, 1):
+        yield from _wrapped(f"{number}. {step}")
+    for caveat in diagnosis.caveats:
+        yield from _wrapped(f"But: {caveat}")
+
+
+def _wrapped(text: str) -> list[str]:
+    from tracelens.reports._words import clean
+
+    width = min(_common.terminal_width(), _WIDEST)
+    return textwrap.wrap(clean(text), width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _numbers(trace: Trace, rule: Rule) -> Iterator[str]:
     """The relations that the rule judges: their first rows, and where they come from."""
     for name in rule.reads:
-        yield f"Numbers: {name}"
-        yield str(trace.engine.frame(name).head(_SHOWN_ROWS))
+        frame = trace.engine.frame(name)
+        shown = frame.select(c for c in frame.columns if c not in _INTERNAL).head(_SHOWN_ROWS)
+        more = f", the first {_SHOWN_ROWS}" if frame.height > _SHOWN_ROWS else ""
+        yield f"Numbers: {name} ({frame.height:,} rows{more})"
+        yield from (f"  {line}" for line in _tables.table(shown.columns, shown.rows()))
         yield from _origin(trace, name)
         yield ""
 
 
 def _origin(trace: Trace, name: str) -> Iterator[str]:
+    """The SQL of a relation, or what its step says of itself."""
     from tracelens import sqlfiles
+    from tracelens.engine import step_module
 
-    module = sqlfiles.modules().get(name)
-    if module is None:
-        yield f"Built by tracelens/steps/{name}.py from {', '.join(trace.engine.reads(name))}"
-    else:
-        yield f"SQL of {name} (sql/{module.layer}/{name}.sql)"
+    modules = {**sqlfiles.staging(trace.engine.sources[0].info.staging), **sqlfiles.modules()}
+    if module := modules.get(name):
+        yield f"\nSQL: {module.layer}/{name}.sql"
         yield module.query.rstrip()
+    else:
+        yield f"\nStep: tracelens/steps/{name}.py, from {', '.join(trace.engine.reads(name))}"
+        yield (step_module(name).__doc__ or "").rstrip()

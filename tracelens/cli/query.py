@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tracelens.cli import _common
+from tracelens.cli import _common, _tables
 from tracelens.errors import TracelensError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN_ROWS = 1000
-_LONGEST = 80
-_NUMERIC = ("int", "uint", "double", "float", "decimal")
 
 
 @click.command()
@@ -93,26 +91,11 @@ def _described() -> str:
 
 
 def _as_table(answer: pa.Table) -> str:
-    """Columns as wide as what they hold: numbers are never cut short, long names are."""
-    rows = [[_shown(v) for v in row.values()] for row in answer.slice(0, _SHOWN_ROWS).to_pylist()]
-    heads = [_shown(name) for name in answer.column_names]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    kinds = [str(field.type) for field in answer.schema]
-    align = [str.rjust if k.startswith(_NUMERIC) else str.ljust for k in kinds]
-    lines = [
-        "  ".join(put(cell, width) for put, cell, width in zip(align, row, widths, strict=True))
-        for row in (heads, *rows)
-    ]
+    rows = [list(row.values()) for row in answer.slice(0, _SHOWN_ROWS).to_pylist()]
+    lines = _tables.table(answer.column_names, rows)
     if answer.num_rows > _SHOWN_ROWS:
         lines.append(f"the first {_SHOWN_ROWS:,} of {answer.num_rows:,} rows; csv has all")
-    return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def _shown(value: object) -> str:
-    from tracelens.reports._words import clean
-
-    text = f"{value:.6g}" if isinstance(value, float) else clean(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _as_csv(answer: pa.Table) -> str:
