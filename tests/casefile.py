@@ -59,13 +59,14 @@ def _value(cell: str) -> int | float | bool | str | None:
 
 
 def read(path: Path) -> Iterator[Case]:
-    """The cases of one file."""
+    """The cases of one file; frames above the first are every case's, unless it gives its own."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
+    shared = content.get("frames", {})
     for case in content.get("case", []):
         yield Case(
             rule=content["rule"],
             name=case["name"],
-            frames={name: table(text) for name, text in case.get("frames", {}).items()},
+            frames={name: table(text) for name, text in (shared | case.get("frames", {})).items()},
             expect=tuple(case["expect"]),
             not_checked=case.get("not_checked", ""),
         )

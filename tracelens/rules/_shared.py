@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,23 @@ if TYPE_CHECKING:
 NOISE_SHARE = 0.01
 """Less than this share of the period is lost in the scatter of clocks and of the host's scheduler:
 it is not told at all."""
+SMALL_COPY_BYTES = 64 * 1024
+"""CUDA's own limit: pageable copies up to this size are staged at once and cost latency, larger
+ones cost bandwidth."""
 TRUSTED_REPLAY_ERROR = 0.03
 """A replay that misses the measured period by more has missed a dependency: what it promises is
 an upper bound."""
+MAX_NAME = 60
+"""Characters of a kernel's name that a title has room for."""
 WORTH_READS = ("steady_period", "what_if", "replay_check")
 """What :func:`worth` and :func:`steady_state` read."""
+HOST_READS = (*WORTH_READS, "coverage_operations")
+"""What :func:`without_host_side` and :func:`worth` read."""
+EARLY_NS = 10_000
+"""Host and GPU clocks are matched to within microseconds; an operation that starts more than this
+before its own launch shows that they are not."""
+EARLY_SHARE = 0.01
+"""A handful of such operations is a glitch; one in a hundred is a clock that is off."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +41,7 @@ class Steady:
     rank: int | None
     first: int
     last: int
-    iterations: int
+    span_ms: tuple[float, float]
     median_period_ms: float
     mean_period_ms: float
 
@@ -38,9 +51,15 @@ class Steady:
             "device": self.device,
             "rank": self.rank,
             "iterations": [self.first, self.last],
+            "span_ms": self.span_ms,
             **more,
         }
         return {key: value for key, value in place.items() if value not in (None, [], "")}
+
+    def within(self, ms: float) -> float:
+        """Milliseconds, no more than the period: medians of the two may come from different
+        iterations."""
+        return min(ms, self.median_period_ms)
 
     def share(self, ms: float) -> float:
         """Milliseconds an iteration as a share of the median period."""
@@ -92,7 +111,7 @@ def steady_state(frames: Frames) -> Steady | None:
         rank=row["rank"],
         first=row["first_iteration"],
         last=row["last_iteration"],
-        iterations=row["steady_iterations"],
+        span_ms=(ms(row["start_ns"]), ms(row["end_ns"])),
         median_period_ms=row["median_period_ns"] / 1e6,
         mean_period_ms=row["mean_period_ns"] / 1e6,
     )
@@ -101,18 +120,33 @@ def steady_state(frames: Frames) -> Steady | None:
 def without_iterations(frames: Frames) -> str | None:
     """The reason that bars every finding about the steady state where no iterations were found."""
     if steady_state(frames) is None:
-        return "no steady iterations were found, so there is no period to compare with"
+        return "fewer than three steady iterations were found: there is no period to compare with"
     return None
 
 
-def worth(
-    frames: Frames, steady: Steady, scenario: str, measured_ms: float, own_share: float = 1.0
-) -> Worth:
+def without_host_side(frames: Frames) -> str | None:
+    """The reason that bars findings about idle causes: no iterations, launches, or common clock."""
+    if reason := without_iterations(frames):
+        return reason
+    if seen := first_row(frames, "coverage_operations"):
+        if seen["operations"] and seen["unlinked"] == seen["operations"]:
+            return "the launches were not recorded, so the cause of idle time cannot be known"
+        if clocks_disagree(seen):
+            return "the clocks of host and GPU disagree, so the cause of idle time cannot be known"
+    return None
+
+
+def clocks_disagree(seen: Mapping[str, Any]) -> bool:
+    """Whether a row of ``coverage_operations`` shows operations before their launches."""
+    linked = seen["operations"] - seen["unlinked"]
+    return bool(linked and seen["early"] >= EARLY_SHARE * linked and seen["earliest_ns"] > EARLY_NS)
+
+
+def worth(frames: Frames, steady: Steady, scenario: str, measured_ms: float) -> Worth:
     """What the replay says of a scenario, never more than the period.
 
     ``measured_ms`` is the time that the cause was seen to take: the upper bound that stands in
-    where nothing was replayed. ``own_share`` is the part of the cause that is this finding's where
-    another finding owns the rest.
+    where nothing was replayed.
     """
     replayed = first_row(frames, "what_if", scenario=scenario)
     check = first_row(frames, "replay_check")
@@ -121,7 +155,7 @@ def worth(
         ms = measured_ms
         caveats.append("The worth is the time measured, an upper bound: no replay was possible.")
     else:
-        ms = max(replayed["recoverable_ns"], 0) / 1e6 * own_share
+        ms = max(replayed["recoverable_ns"], 0) / 1e6
         if check is not None and abs(check["error_share"]) > TRUSTED_REPLAY_ERROR:
             error = abs(check["error_share"])
             caveats.append(
@@ -130,7 +164,7 @@ def worth(
             )
         elif replayed["is_upper_bound"]:
             caveats.append("The worth is an upper bound.")
-    ms = min(ms, steady.median_period_ms)
+    ms = steady.within(ms)
     return Worth(ms, steady.share(ms), tuple(caveats))
 
 
@@ -151,3 +185,9 @@ def size(count: float) -> str:
             return f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:.3g} GB"
+
+
+def short_kernel_name(name: str) -> str:
+    """A kernel's name without its namespaces, template and argument lists."""
+    head = name.removeprefix("void ").split("(")[0].split("<")[0]
+    return head.rpartition("::")[2] or name[:MAX_NAME]

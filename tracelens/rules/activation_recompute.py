@@ -1,7 +1,7 @@
 """activation-recompute: forward kernels run again inside the backward pass.
 
 The finding: most of the distinct kernels (name, grid and block) of the forward pass are launched
-again inside backward, about as often as in forward.
+again inside backward, at least half as often as in forward.
 
 The cause: activation checkpointing (``torch.utils.checkpoint``, or a framework's
 ``activation_checkpointing`` switch). It is a choice: a third more compute for much less memory.
@@ -17,12 +17,14 @@ the same kernels at the same sizes are.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracelens.diagnosis import Diagnosis, Evidence
 from tracelens.rules._shared import (
     first_row,
     ms,
+    rows,
     share_evidence,
     steady_state,
     without_iterations,
@@ -36,6 +38,9 @@ READS = ("steady_period", "activation_recompute")
 MIN_SHARE = 0.5
 """Half of forward's distinct kernels: what both passes share by nature (casts, additions, square
 matrix products) is a small part of a model's list; a recomputed block brings all of its kernels."""
+MIN_REPEAT = 0.5
+"""A kernel comes again if backward launches it at least half as often as forward: as much as
+checkpointing every second block gives."""
 MIN_KERNELS = 3
 """With fewer distinct forward kernels, sharing half of them says nothing."""
 
@@ -49,15 +54,44 @@ def not_checked(frames: Frames) -> str | None:
     return None
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """Forward's distinct kernels, and those that backward launches again."""
+
+    kernels: int
+    again: int
+    forward_ns: float
+    again_ns: float
+
+    @property
+    def share(self) -> float:
+        """Share of the distinct kernels that come again."""
+        return self.again / self.kernels if self.kernels else 0.0
+
+    @property
+    def is_recomputed(self) -> bool:
+        """Whether that is recomputation, and not what both passes share by nature."""
+        return self.kernels >= MIN_KERNELS and self.share >= MIN_SHARE
+
+
+def repeated(frames: Frames) -> Repeated:
+    """Count forward's kernels that backward launches again at least half as often."""
+    kernels = rows(frames, "activation_recompute")
+    again = [k for k in kernels if k["backwards"] >= MIN_REPEAT * k["forwards"]]
+    return Repeated(
+        kernels=len(kernels),
+        again=len(again),
+        forward_ns=sum(k["forward_ns"] for k in kernels),
+        again_ns=sum(k["backward_ns"] * min(1.0, k["forwards"] / k["backwards"]) for k in again),
+    )
+
+
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The share of forward's distinct kernels that backward launches again."""
-    steady, seen = steady_state(frames), first_row(frames, "activation_recompute")
-    if steady is None or seen is None or seen["forward_kernels"] < MIN_KERNELS:
+    steady, seen = steady_state(frames), repeated(frames)
+    if steady is None or not seen.is_recomputed:
         return
-    share = seen["repeated_kernels"] / seen["forward_kernels"]
-    if share < MIN_SHARE:
-        return
-    again_ms = ms(seen["repeated_ns"])
+    share, again_ms = seen.share, ms(seen.again_ns)
     yield Diagnosis(
         id=ID,
         severity="info",
@@ -65,9 +99,9 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         f"({again_ms:.1f} ms an iteration)",
         evidence=[
             share_evidence("forward_kernels_seen_again", share, MIN_SHARE),
-            Evidence("distinct_forward_kernels", seen["forward_kernels"], "kernels", MIN_KERNELS),
+            Evidence("distinct_forward_kernels", seen.kernels, "kernels", MIN_KERNELS),
             Evidence("time_of_the_repeated_kernels", again_ms, "ms/iteration"),
-            Evidence("forward_kernel_time", ms(seen["forward_ns"]), "ms/iteration"),
+            Evidence("forward_kernel_time", ms(seen.forward_ns), "ms/iteration"),
         ],
         where=steady.where(),
         explanation="Backward launches the forward pass's kernels, with the same names, grids and "

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 from tracelens.diagnosis import Diagnosis, Evidence
 from tracelens.rules._shared import (
+    HOST_READS,
     NOISE_SHARE,
-    WORTH_READS,
     first_row,
     ms,
     share_evidence,
     steady_state,
-    without_iterations,
+    without_host_side,
     worth,
 )
 
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "input-starved"
-READS = (*WORTH_READS, "idle_by_cause")
+READS = (*HOST_READS, "idle_by_finding")
 MIN_SHARE = NOISE_SHARE
 
-not_checked = without_iterations
+not_checked = without_host_side
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The median iteration's wait for input: a rare stall leaves the median at zero."""
-    steady, idle = steady_state(frames), first_row(frames, "idle_by_cause", cause="input")
+    steady, idle = steady_state(frames), first_row(frames, "idle_by_finding", finding=ID)
     if steady is None or idle is None:
         return
-    idle_ms = ms(idle["median_ns"])
+    idle_ms = steady.within(ms(idle["median_ns"]))
     share = steady.share(idle_ms)
     if share < MIN_SHARE:
         return

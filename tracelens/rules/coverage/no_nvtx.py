@@ -28,7 +28,7 @@ READS = ("coverage_ranges",)
 def check(frames: Frames) -> Iterator[CoverageWarning]:
     """No range of the user's in any file of the run."""
     ranges = frames["coverage_ranges"].to_dicts()
-    user, library = (sum(r[key] for r in ranges) for key in ("user_ranges", "library_ranges"))
+    user, library = (sum(r[key] for r in ranges) for key in ("user_ranges", "other_ranges"))
     if user:
         return
     others = f" (only {library:,} of libraries)" if library else ""

@@ -1,0 +1,47 @@
+-- The distinct kernels of the forward pass, and how often backward launches each of them again.
+--
+-- A kernel is told by its name, its grid and its block. Only devices with kernels in both phases have rows.
+--
+-- reads: launched_op, op_phase, op_class, iteration_window
+-- row:   one kernel shape of forward on one device, over its steady iterations
+--
+-- device_id    BIGINT  the device
+-- name_id      BIGINT  the kernel's name, in op_name
+-- grid         BIGINT  blocks in its grid
+-- block        BIGINT  threads in a block
+-- forwards     DOUBLE  launches in forward, an iteration
+-- backwards    DOUBLE  launches in backward, an iteration
+-- forward_ns   DOUBLE  their durations in forward summed, an iteration
+-- backward_ns  DOUBLE  their durations in backward summed, an iteration
+WITH steady AS (
+    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
+    FROM iteration_window
+    WHERE is_steady
+),
+
+kernel AS (
+    SELECT
+        o.device_id,
+        o.name_id,
+        o.grid,
+        o.block,
+        count(*) FILTER (p.phase = 'forward') / any_value(s.iterations) AS forwards,
+        count(*) FILTER (p.phase = 'backward') / any_value(s.iterations) AS backwards,
+        coalesce(sum(o.end_ns - o.start_ns) FILTER (p.phase = 'forward'), 0) / any_value(s.iterations) AS forward_ns,
+        coalesce(sum(o.end_ns - o.start_ns) FILTER (p.phase = 'backward'), 0) / any_value(s.iterations) AS backward_ns
+    FROM launched_op AS o
+    INNER JOIN op_phase AS p ON o.op_id = p.op_id
+    INNER JOIN op_class AS c ON o.name_id = c.name_id
+    INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    WHERE o.kind = 'kernel' AND c.op_class = 'compute' AND p.phase IN ('forward', 'backward')
+    GROUP BY ALL
+),
+
+with_both AS (
+    SELECT device_id FROM kernel GROUP BY device_id HAVING sum(forwards) > 0 AND sum(backwards) > 0
+)
+
+SELECT k.device_id, k.name_id, k.grid, k.block, k.forwards, k.backwards, k.forward_ns, k.backward_ns
+FROM kernel AS k
+INNER JOIN with_both AS b ON k.device_id = b.device_id
+WHERE k.forwards > 0

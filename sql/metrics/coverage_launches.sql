@@ -1,0 +1,65 @@
+-- Calls that launched work of which the recording has no operation, without those captured into a CUDA graph.
+--
+-- reads: api_call, api_kind, launched_op, stream_capture
+-- row:   one process that launched kernels, copies, memsets or graphs
+--
+-- process_id            BIGINT  the process
+-- launches              BIGINT  calls that launch a kernel
+-- copies_and_memsets    BIGINT  calls that copy or set memory
+-- operations            BIGINT  operations of the process, linked to a call or not
+-- lost_launches         BIGINT  kernel launches without an operation, though later calls have theirs, or none has
+-- trailing_launches     BIGINT  kernel launches without an operation behind the last call that has one
+-- empty_graph_launches  BIGINT  graph launches without an operation: all, or those before the last call that has one
+WITH linked AS (
+    SELECT call_id, any_value(process_id) AS process_id, any_value(call_start_ns) AS call_start_ns
+    FROM launched_op
+    WHERE call_id IS NOT NULL
+    GROUP BY call_id
+),
+
+last_linked AS (
+    SELECT process_id, max(call_start_ns) AS at_ns FROM linked GROUP BY process_id
+),
+
+recorded AS (
+    SELECT process_id, count(*) AS operations FROM launched_op GROUP BY process_id
+),
+
+launch AS (
+    SELECT
+        c.process_id,
+        k.kind,
+        o.call_id IS NULL AS is_without,
+        coalesce(c.start_ns > e.at_ns, false) AS is_trailing
+    FROM api_call AS c
+    INNER JOIN api_kind AS k ON c.name_id = k.name_id
+    LEFT JOIN linked AS o ON c.call_id = o.call_id
+    LEFT JOIN last_linked AS e ON c.process_id = e.process_id
+    ASOF LEFT JOIN stream_capture AS s ON c.process_id = s.process_id AND c.start_ns >= s.start_ns
+    WHERE k.kind IN ('launch', 'graph_launch', 'copy', 'memset') AND (s.end_ns IS NULL OR c.start_ns > s.end_ns)
+),
+
+counted AS (
+    SELECT
+        process_id,
+        count(*) FILTER (kind = 'launch') AS launches,
+        count(*) FILTER (kind IN ('copy', 'memset')) AS copies_and_memsets,
+        count(*) FILTER (kind = 'launch' AND is_without AND NOT is_trailing) AS lost_launches,
+        count(*) FILTER (kind = 'launch' AND is_without AND is_trailing) AS trailing_launches,
+        count(*) FILTER (kind = 'graph_launch' AND is_without) AS graphs_without,
+        count(*) FILTER (kind = 'graph_launch' AND is_without AND NOT is_trailing) AS early_graphs_without,
+        count(*) FILTER (kind = 'graph_launch' AND NOT is_without) AS graphs_with
+    FROM launch
+    GROUP BY process_id
+)
+
+SELECT
+    c.process_id,
+    c.launches,
+    c.copies_and_memsets,
+    coalesce(r.operations, 0) AS operations,
+    c.lost_launches,
+    c.trailing_launches,
+    CASE WHEN c.graphs_with = 0 THEN c.graphs_without ELSE c.early_graphs_without END AS empty_graph_launches
+FROM counted AS c
+LEFT JOIN recorded AS r ON c.process_id = r.process_id

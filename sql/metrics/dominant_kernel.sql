@@ -1,0 +1,39 @@
+-- The kernel that takes most of the computing time.
+--
+-- reads: launched_op, op_class, op_name, op_phase, iteration_window
+-- row:   one device with kernels in its steady iterations
+--
+-- device_id       BIGINT   the device
+-- kernel_name     VARCHAR  the kernel
+-- launches        DOUBLE   its launches an iteration
+-- kernel_ns       DOUBLE   its durations summed, an iteration
+-- all_kernels_ns  DOUBLE   durations of all kernels but those that communicate, an iteration
+WITH steady AS (
+    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
+    FROM iteration_window
+    WHERE is_steady
+),
+
+kernel AS (
+    SELECT
+        s.device_id,
+        n.name,
+        count(*) / any_value(s.iterations) AS launches,
+        sum(o.end_ns - o.start_ns) / any_value(s.iterations) AS ns
+    FROM launched_op AS o
+    INNER JOIN op_class AS c ON o.name_id = c.name_id
+    INNER JOIN op_name AS n ON o.name_id = n.name_id
+    INNER JOIN op_phase AS p ON o.op_id = p.op_id
+    INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    WHERE o.kind = 'kernel' AND c.op_class = 'compute'
+    GROUP BY ALL
+)
+
+SELECT
+    device_id,
+    arg_max(name, ns) AS kernel_name,
+    arg_max(launches, ns) AS launches,
+    max(ns)::DOUBLE AS kernel_ns,
+    sum(ns)::DOUBLE AS all_kernels_ns
+FROM kernel
+GROUP BY device_id

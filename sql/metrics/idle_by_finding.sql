@@ -1,0 +1,74 @@
+-- The idle time of an iteration that each finding is to answer for. The last iteration has no gap behind it and is
+-- left out.
+--
+-- reads: idle_cause, iteration_window
+-- row:   one finding on one device, over its steady iterations
+--
+-- device_id   BIGINT   the device
+-- finding     VARCHAR  id of the finding, or profiler
+-- median_ns   DOUBLE   idle time in the median iteration, iterations without any counted as zero
+-- mean_ns     DOUBLE   idle time in the mean iteration
+-- max_ns      BIGINT   idle time in the worst iteration
+-- calls       DOUBLE   calls with such idle time behind them, an iteration
+-- call_name   VARCHAR  the call with most of it, NULL where the host made none
+-- role        VARCHAR  role of the operations that it held up most
+-- open_range  VARCHAR  the range on the host that was open for most of it
+WITH piece AS (
+    SELECT c.*
+    FROM idle_cause AS c
+    INNER JOIN iteration_window AS w ON c.device_id = w.device_id AND c.iteration_index = w.iteration_index
+    WHERE w.is_steady AND w.period_ns IS NOT NULL AND c.finding IS NOT NULL
+),
+
+grid AS (
+    SELECT w.device_id, w.iteration_index, f.finding
+    FROM iteration_window AS w
+    INNER JOIN (SELECT DISTINCT device_id, finding FROM piece) AS f ON w.device_id = f.device_id
+    WHERE w.is_steady AND w.period_ns IS NOT NULL
+),
+
+summed AS (
+    SELECT device_id, iteration_index, finding, sum(idle_ns)::BIGINT AS idle_ns, count(DISTINCT call_id) AS calls
+    FROM piece
+    GROUP BY ALL
+),
+
+figures AS (
+    SELECT
+        g.device_id,
+        g.finding,
+        median(coalesce(s.idle_ns, 0))::DOUBLE AS median_ns,
+        avg(coalesce(s.idle_ns, 0)) AS mean_ns,
+        max(coalesce(s.idle_ns, 0)) AS max_ns,
+        avg(coalesce(s.calls, 0)) AS calls
+    FROM grid AS g
+    LEFT JOIN summed AS s
+        ON g.device_id = s.device_id AND g.iteration_index = s.iteration_index AND g.finding = s.finding
+    GROUP BY ALL
+),
+
+-- who has most of it: sums by name, of which the largest is taken
+by_call AS (
+    SELECT device_id, finding, call_name, sum(idle_ns) AS ns FROM piece WHERE call_name IS NOT NULL GROUP BY ALL
+),
+
+by_role AS (
+    SELECT device_id, finding, role, sum(idle_ns) AS ns FROM piece WHERE role IS NOT NULL GROUP BY ALL
+),
+
+by_range AS (
+    SELECT device_id, finding, open_range, sum(idle_ns) AS ns FROM piece WHERE open_range IS NOT NULL GROUP BY ALL
+)
+
+SELECT
+    f.*,
+    c.call_name,
+    r.role,
+    n.open_range
+FROM figures AS f
+LEFT JOIN (SELECT device_id, finding, arg_max(call_name, ns) AS call_name FROM by_call GROUP BY ALL) AS c
+    ON f.device_id = c.device_id AND f.finding = c.finding
+LEFT JOIN (SELECT device_id, finding, arg_max(role, ns) AS role FROM by_role GROUP BY ALL) AS r
+    ON f.device_id = r.device_id AND f.finding = r.finding
+LEFT JOIN (SELECT device_id, finding, arg_max(open_range, ns) AS open_range FROM by_range GROUP BY ALL) AS n
+    ON f.device_id = n.device_id AND f.finding = n.finding
