@@ -1,48 +1,70 @@
--- Communication of an iteration, and how much of it nothing computes beside.
+-- What collectives cost a device in a steady iteration: the time in them that no computing hides, and how much of it is waiting.
 --
--- reads: launched_op, op_class, op_name, op_phase, iteration_window, budget_part
--- row:   one device that communicates in its steady iterations
+-- reads: rank_iteration, collective
+-- row:   one device that communicates in steady iterations
 --
--- device_id         BIGINT   the device
--- collectives       DOUBLE   communication kernels an iteration
--- communication_ns  DOUBLE   their durations summed, an iteration
--- exposed_ns        DOUBLE   median over the iterations of the time beside which nothing computes
--- kernel_name       VARCHAR  the kernel with most of the time
-WITH steady AS (
-    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
-    FROM iteration_window
-    WHERE is_steady
-),
-
-kernel AS (
+-- device_id              BIGINT   the device
+-- device_index           BIGINT   number of the device in reports
+-- rank                   BIGINT   rank of its process, NULL where unknown
+-- collectives            BIGINT   median operations an iteration that communicate
+-- median_exposed_ns      BIGINT   median exposed time
+-- median_wait_ns         BIGINT   median of the part of it that is waiting for other ranks, NULL where no other is in the recording
+-- median_transfer_ns     BIGINT   median of the rest: data on its way; NULL likewise
+-- largest_kind           VARCHAR  the kind of collective that most of it is in
+-- largest_kind_share     DOUBLE   that kind's share of it
+-- has_all_ranks          BOOLEAN  whether the recording has all ranks of the process groups, as far as it says how many they are
+-- bus_bytes_per_s        DOUBLE   median bandwidth over the links once all ranks had come, NULL where sizes were not recorded
+WITH typical AS (
     SELECT
-        s.device_id,
-        n.name,
-        count(*) / any_value(s.iterations) AS collectives,
-        sum(o.end_ns - o.start_ns) / any_value(s.iterations) AS communication_ns
-    FROM launched_op AS o
-    INNER JOIN op_class AS c ON o.name_id = c.name_id
-    INNER JOIN op_name AS n ON o.name_id = n.name_id
-    INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
-    WHERE c.op_class = 'communication'
-    GROUP BY ALL
+        device_id,
+        device_index,
+        rank,
+        median(collectives)::BIGINT AS collectives,
+        median(exposed_ns)::BIGINT AS median_exposed_ns,
+        median(exposed_wait_ns)::BIGINT AS median_wait_ns,
+        median(exposed_ns - exposed_wait_ns)::BIGINT AS median_transfer_ns
+    FROM rank_iteration
+    WHERE is_steady
+    GROUP BY device_id, device_index, rank
 ),
 
-exposed AS (
-    SELECT s.device_id, median(coalesce(b.ns, 0))::DOUBLE AS exposed_ns
-    FROM steady AS s
-    LEFT JOIN (SELECT * FROM budget_part WHERE part = 'communication') AS b
-        ON s.device_id = b.device_id AND s.iteration_index = b.iteration_index
-    GROUP BY s.device_id
+kind AS (
+    SELECT c.device_id, c.collective, sum(c.exposed_ns) AS exposed_ns
+    FROM collective AS c
+    INNER JOIN rank_iteration AS r ON c.device_id = r.device_id AND c.iteration_index = r.iteration_index AND r.is_steady
+    GROUP BY c.device_id, c.collective
+),
+
+largest AS (
+    SELECT
+        device_id,
+        arg_max(collective, exposed_ns) AS largest_kind,
+        (max(exposed_ns) / nullif(sum(exposed_ns), 0))::DOUBLE AS largest_kind_share
+    FROM kind
+    GROUP BY device_id
+),
+
+whole AS (
+    SELECT
+        device_id,
+        bool_and(seen_ranks >= group_ranks AND seen_ranks > 1) AS has_all_ranks,
+        median(bus_bytes_per_s) AS bus_bytes_per_s
+    FROM collective
+    GROUP BY device_id
 )
 
 SELECT
-    k.device_id,
-    sum(k.collectives) AS collectives,
-    sum(k.communication_ns)::DOUBLE AS communication_ns,
-    any_value(e.exposed_ns) AS exposed_ns,
-    arg_max(k.name, k.communication_ns) AS kernel_name
-FROM kernel AS k
-INNER JOIN exposed AS e ON k.device_id = e.device_id
-GROUP BY k.device_id
+    t.device_id,
+    t.device_index,
+    t.rank,
+    t.collectives,
+    t.median_exposed_ns,
+    t.median_wait_ns,
+    t.median_transfer_ns,
+    l.largest_kind,
+    l.largest_kind_share,
+    w.has_all_ranks,
+    w.bus_bytes_per_s
+FROM typical AS t
+INNER JOIN largest AS l ON t.device_id = l.device_id
+INNER JOIN whole AS w ON t.device_id = w.device_id
