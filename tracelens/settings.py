@@ -81,9 +81,9 @@ class Settings:
     collective_slack_ns: int = 100_000
     """The ranks of one collective are done within this of each other: what the last message takes
     to go round, and what the clocks of the GPUs are read apart."""
-    max_clock_spread_ns: int = 1_000_000
+    max_clock_spread_ns: int = 250_000
     """Ends that scatter more than this about one offset of the clocks don't belong to the same
-    collectives."""
+    collectives: it leaves room for clocks that drift some microseconds a second."""
     min_overlap: float = 0.8
     """Two ranks run collectives together where at least this share of them overlaps in time: all
     would, but for lost records."""

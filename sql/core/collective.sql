@@ -26,7 +26,8 @@
 -- wait_ns                   BIGINT   from its start until the last one of the recording came, NULL where no other is in the recording
 -- exposed_ns                BIGINT   time in it that no computing hides; of two collectives at once the earlier one has it
 -- exposed_wait_ns           BIGINT   part of the exposed time that is waiting, NULL where no other is in the recording
--- exposed_last_wait_ns      BIGINT   part of that in which only the last one was missing
+-- wait_cost_ns              BIGINT   what its waiting costs the device: the exposed part, and of the hidden part the share of multiprocessors that the waiting kernel keeps from computing
+-- last_wait_cost_ns         BIGINT   the same of the time in which only the last one was missing
 -- message_bytes             BIGINT   bytes of the input, NULL where not recorded
 -- bus_bytes_per_s           DOUBLE   bytes over the links a second once all had come, as nccl-tests counts them, NULL where not recorded
 WITH aligned AS (
@@ -75,14 +76,22 @@ waited AS (
     INNER JOIN arrival AS r ON a.instance_id = r.instance_id
 ),
 
+timed AS (
+    SELECT
+        *,
+        greatest(start_ns + coalesce(wait_ns, 0), own_from_ns) AS all_there_at_ns,
+        greatest(start_ns + coalesce(early_wait_ns, 0), own_from_ns) AS all_but_one_at_ns
+    FROM waited
+),
+
 moment AS (
-    SELECT device_id, op_id, 'from' AS edge, own_from_ns AS at_ns FROM waited
+    SELECT device_id, op_id, 'from' AS edge, own_from_ns AS at_ns FROM timed
     UNION ALL
-    SELECT device_id, op_id, 'until', end_ns FROM waited
+    SELECT device_id, op_id, 'until', end_ns FROM timed
     UNION ALL
-    SELECT device_id, op_id, 'all_there', greatest(start_ns + coalesce(wait_ns, 0), own_from_ns) FROM waited
+    SELECT device_id, op_id, 'all_there', all_there_at_ns FROM timed
     UNION ALL
-    SELECT device_id, op_id, 'all_but_one', greatest(start_ns + coalesce(early_wait_ns, 0), own_from_ns) FROM waited
+    SELECT device_id, op_id, 'all_but_one', all_but_one_at_ns FROM timed
 ),
 
 computed AS (
@@ -93,6 +102,15 @@ computed AS (
         m.at_ns - coalesce(i.before_ns + least(m.at_ns, i.end_ns) - i.start_ns, 0) AS uncovered_ns
     FROM moment AS m
     ASOF LEFT JOIN compute_interval AS i ON m.device_id = i.device_id AND m.at_ns >= i.start_ns
+),
+
+held AS (
+    SELECT
+        t.op_id,
+        -- a waiting kernel spins: each of its blocks holds a multiprocessor
+        coalesce(least(t.blocks / nullif(d.sm_count, 0), 1.0), 0.0) AS held_share
+    FROM timed AS t
+    INNER JOIN device AS d ON t.device_id = d.device_id
 ),
 
 edges AS (
@@ -131,8 +149,15 @@ SELECT
     e.until_ns - e.from_ns AS exposed_ns,
     CASE WHEN w.seen_ranks > 1 THEN e.all_there_ns - e.from_ns END AS exposed_wait_ns,
     CASE WHEN w.seen_ranks > 1 THEN
-        CASE WHEN w.device_id = w.last_device_id THEN 0 ELSE e.all_there_ns - e.all_but_one_ns END
-    END AS exposed_last_wait_ns,
+        (e.all_there_ns - e.from_ns)
+        + ((w.all_there_at_ns - w.own_from_ns) - (e.all_there_ns - e.from_ns)) * h.held_share
+    END::BIGINT AS wait_cost_ns,
+    CASE
+        WHEN w.device_id = w.last_device_id THEN 0
+        WHEN w.seen_ranks > 1 THEN
+            (e.all_there_ns - e.all_but_one_ns)
+            + ((w.all_there_at_ns - w.all_but_one_at_ns) - (e.all_there_ns - e.all_but_one_ns)) * h.held_share
+    END::BIGINT AS last_wait_cost_ns,
     w.message_bytes,
     w.message_bytes
     * CASE w.collective
@@ -144,7 +169,8 @@ SELECT
         ELSE 1.0
     END
     / nullif(w.end_ns - w.start_ns - coalesce(w.wait_ns, 0), 0) * 1e9 AS bus_bytes_per_s
-FROM waited AS w
+FROM timed AS w
 INNER JOIN edges AS e ON w.op_id = e.op_id
+INNER JOIN held AS h ON w.op_id = h.op_id
 INNER JOIN device AS d ON w.device_id = d.device_id
 LEFT JOIN op_phase AS p ON w.op_id = p.op_id

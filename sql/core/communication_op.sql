@@ -13,6 +13,7 @@
 -- group_size       BIGINT   ranks in it, NULL where not recorded
 -- sequence_number  BIGINT   its number within the process group, NULL where not recorded
 -- message_bytes    BIGINT   bytes of the input, NULL where not recorded
+-- blocks           BIGINT   blocks of the kernel: as many multiprocessors as it holds while it waits, NULL where not recorded
 -- start_ns         BIGINT   start on the trace clock
 -- end_ns           BIGINT   end on the trace clock
 SELECT
@@ -26,6 +27,7 @@ SELECT
     nullif(d.group_size, 0) AS group_size,
     d.sequence_number,
     d.message_bytes,
+    o.grid AS blocks,
     o.start_ns,
     o.end_ns
 FROM gpu_op AS o

@@ -5,7 +5,7 @@
 --
 -- device_id          BIGINT   the device
 -- device_index       BIGINT   number of the device in reports
--- rank               BIGINT   rank of its process, NULL where unknown
+-- rank               BIGINT   rank of its process, else its place among the processes of the file
 -- steady_iterations  BIGINT   iterations that the medians are over
 -- first_iteration    BIGINT   the first of them
 -- last_iteration     BIGINT   the last of them
@@ -16,12 +16,13 @@
 -- exposed_wait_ns    BIGINT   median of its waiting that no computing hides
 -- compute_ns         BIGINT   median time in which its device computes
 -- idle_ns            BIGINT   median time in which its device has nothing to do
+-- collectives        BIGINT   median operations an iteration in which another rank took part
 -- last_share         DOUBLE   share of the collectives in which it came last
 -- clock_residual_ns  BIGINT   how far the ends of shared collectives are apart after the clocks were aligned, NULL on one clock
 SELECT
     r.device_id,
     r.device_index,
-    r.rank,
+    coalesce(r.rank, row_number() OVER (ORDER BY r.device_index) - 1) AS rank,
     count(*) AS steady_iterations,
     min(r.iteration_index) AS first_iteration,
     max(r.iteration_index) AS last_iteration,
@@ -32,6 +33,7 @@ SELECT
     median(r.exposed_wait_ns)::BIGINT AS exposed_wait_ns,
     median(r.compute_ns)::BIGINT AS compute_ns,
     median(r.idle_ns)::BIGINT AS idle_ns,
+    median(r.matched_ops)::BIGINT AS collectives,
     sum(r.last_ops)::DOUBLE / sum(r.matched_ops) AS last_share,
     any_value(k.residual_ns) AS clock_residual_ns
 FROM rank_iteration AS r

@@ -1,6 +1,7 @@
 """exposed-communication: collectives that no compute hides.
 
-The finding: in a typical iteration the GPU runs communication kernels and nothing beside them.
+The finding: in a typical iteration the GPU runs communication kernels and computes nothing beside
+them, though all ranks are there.
 
 The cause: gradients or parameters are exchanged when they are needed and not earlier: buckets that
 are too large (or one single bucket) to overlap backward, a wait directly behind the collective, too
@@ -9,19 +10,23 @@ little compute for the amount exchanged, a slow link between the GPUs.
 The cure: overlap (DDP's ``bucket_cap_mb``, FSDP's prefetching), less to exchange (``no_sync`` with
 gradient accumulation, bfloat16 gradients), larger batches.
 
-Not this finding: collectives that run beside compute. Time spent waiting inside a collective for a
-peer that arrives late is rank-straggler's, which takes the recordings of several ranks.
+Not this finding: collectives that run beside compute, and the time from a rank's arrival until the
+last one's, which faster communication would not shorten (rank-straggler, where it is always the
+same one). On a recording of one rank alone that waiting cannot be told apart, and is included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from tracelens.diagnosis import Diagnosis, Evidence
 from tracelens.rules._shared import (
     NOISE_SHARE,
     WORTH_READS,
+    Steady,
+    Worth,
     first_row,
     ms,
     share_evidence,
@@ -48,31 +53,24 @@ def not_checked(frames: Frames) -> str | None:
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
-    """The median iteration's communication that nothing runs beside."""
+    """The median iteration's communication that nothing runs beside, without the waiting."""
     steady, seen = steady_state(frames), first_row(frames, "exposed_communication")
     if steady is None or seen is None:
         return
-    exposed_ms, total_ms = ms(seen["exposed_ns"]), ms(seen["communication_ns"])
-    if steady.share(exposed_ms) < MIN_SHARE:
+    is_apart = seen["transfer_ns"] is not None
+    own_ms = ms(seen["transfer_ns"] if is_apart else seen["exposed_ns"])
+    if steady.share(own_ms) < MIN_SHARE:
         return
-    value = worth(frames, steady, ID, exposed_ms)
-    hidden = max(0.0, 1 - exposed_ms / total_ms) if total_ms else 0.0
+    value = _at_most(worth(frames, steady, ID, own_ms), own_ms, steady)
     yield Diagnosis(
         id=ID,
-        title=f"Communication that no compute hides takes {exposed_ms:.1f} ms of each "
+        title=f"Communication that no compute hides takes {own_ms:.1f} ms of each "
         f"{steady.median_period_ms:.1f} ms iteration",
         **value.fields,
-        evidence=[
-            Evidence("exposed_communication", exposed_ms, "ms/iteration"),
-            share_evidence("share_of_period", steady.share(exposed_ms), MIN_SHARE),
-            Evidence("communication", total_ms, "ms/iteration"),
-            share_evidence("hidden_behind_compute", hidden, None),
-            Evidence("collectives", seen["collectives"], "kernels/iteration"),
-            Evidence("longest_kernel", seen["kernel_name"] or ""),
-        ],
+        evidence=list(_evidence(seen, steady, own_ms)),
         where=steady.where(),
         explanation="While these kernels run, no other kernel does: the iteration waits for the "
-        "exchange, or for the peers that take part in it.",
+        "exchange" + (_apart(seen) if is_apart else ", or for the peers that take part in it."),
         hypothesis="The exchange starts too late to overlap backward, or there is too little "
         "compute to hide it.",
         next_steps=[
@@ -83,9 +81,48 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
             "Exchange less: gradient accumulation under no_sync(), the bf16_compress_hook, larger "
             "batches.",
         ],
-        caveats=[
-            "A collective's time contains the wait for the slowest peer: record all ranks and "
-            "analyse them together to tell the two apart.",
-            *value.caveats,
-        ],
+        caveats=[*_caveats(seen), *value.caveats],
     )
+
+
+def _at_most(value: Worth, own_ms: float, steady: Steady) -> Worth:
+    """A replay without collectives is also rid of the waiting in them: that part is not this
+    finding's."""
+    if value.recoverable_ms <= own_ms:
+        return value
+    return replace(value, recoverable_ms=own_ms, share=steady.share(own_ms))
+
+
+def _apart(seen: dict[str, Any]) -> str:
+    return (
+        f". The {ms(seen['wait_ns']):.1f} ms an iteration in which it waits for other ranks to "
+        "come are not counted."
+    )
+
+
+def _evidence(seen: dict[str, Any], steady: Steady, own_ms: float) -> Iterator[Evidence]:
+    total_ms, exposed_ms = ms(seen["communication_ns"]), ms(seen["exposed_ns"])
+    hidden = max(0.0, 1 - exposed_ms / total_ms) if total_ms else 0.0
+    yield Evidence("exposed_communication", own_ms, "ms/iteration")
+    yield share_evidence("share_of_period", steady.share(own_ms), MIN_SHARE)
+    if seen["wait_ns"] is not None:
+        yield Evidence("exposed_waiting_for_ranks", ms(seen["wait_ns"]), "ms/iteration")
+    yield Evidence("communication", total_ms, "ms/iteration")
+    yield share_evidence("hidden_behind_compute", hidden, None)
+    yield Evidence("collectives", seen["collectives"], "kernels/iteration")
+    yield Evidence("longest_kernel", seen["kernel_name"] or "")
+    if seen["bus_bytes_per_s"]:
+        yield Evidence("bus_bandwidth", seen["bus_bytes_per_s"] / 1e9, "GB/s")
+
+
+def _caveats(seen: dict[str, Any]) -> Iterator[str]:
+    if seen["transfer_ns"] is None:
+        yield (
+            "A collective's time contains the wait for the slowest peer: record all ranks and "
+            "analyse them together to tell the two apart."
+        )
+    elif not seen["has_all_ranks"]:
+        yield (
+            "Not all ranks of the process groups are in the recording: waiting for those that are "
+            "missing counts as exchange here."
+        )

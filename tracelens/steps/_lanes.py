@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 _PROBES = 16
+_TICK_NS = 1_000
 _SEARCHED = 256
 _FARTHEST_SHIFT = 512
 
@@ -72,8 +73,8 @@ def _lane(group: pl.DataFrame) -> Lane:
         "end_ns",
     ).sort("position")
     first = group.row(0, named=True)
-    own = (first[k] for k in ("source_id", "device_id", "collective", "communicator"))
-    return Lane(*own, ops, is_numbered)
+    own = {k: first[k] for k in ("source_id", "device_id", "collective", "communicator")}
+    return Lane(**own, ops=ops, is_numbered=is_numbered)
 
 
 def pairs(base: Lane, other: Lane, shift: int, limit: int | None = None) -> pl.DataFrame:
@@ -83,7 +84,7 @@ def pairs(base: Lane, other: Lane, shift: int, limit: int | None = None) -> pl.D
     return both if limit is None else both.slice(max(both.height - limit, 0) // 2, limit)
 
 
-def fit(base: Lane, other: Lane, hint_ns: int | None, slack_ns: int) -> Fit | None:
+def fit(base: Lane, other: Lane, hint_ns: int | None) -> Fit | None:
     """The best fit of two lanes on unknown clocks, None where they share too few collectives.
 
     Missing heads and tails shift one lane against the other. Of shifts that fit equally well (a
@@ -97,7 +98,7 @@ def fit(base: Lane, other: Lane, hint_ns: int | None, slack_ns: int) -> Fit | No
     ]
     if not tried:
         return None
-    enough = _close_enough(tried, slack_ns)
+    enough = _close_enough(tried)
     best = min(
         (f for f in tried if f.spread_ns <= enough),
         key=lambda f: abs(f.shift) if hint_ns is None else abs(f.offset_ns - hint_ns),
@@ -105,25 +106,26 @@ def fit(base: Lane, other: Lane, hint_ns: int | None, slack_ns: int) -> Fit | No
     return _measure(base, other, best.shift, None, fewest)
 
 
-def fit_known(base: Lane, other: Lane, offset_ns: int, slack_ns: int) -> Fit | None:
+def fit_known(base: Lane, other: Lane, offset_ns: int) -> Fit | None:
     """The best fit of two lanes whose clocks differ by a known offset."""
     tried = [
         f
         for shift in _shifts_near(base, other, offset_ns)
         if (f := _measure(base, other, shift, offset_ns, 1)) is not None
     ]
-    return surest(tried, slack_ns) if tried else None
+    return surest(tried) if tried else None
 
 
-def surest(fits: Sequence[Fit], slack_ns: int) -> Fit:
+def surest(fits: Sequence[Fit]) -> Fit:
     """Of the closest fits the one with the most collectives: a few are close by chance."""
-    enough = _close_enough(fits, slack_ns)
+    enough = _close_enough(fits)
     return max((f for f in fits if f.spread_ns <= enough), key=lambda f: (f.pairs, -f.spread_ns))
 
 
-def _close_enough(fits: Sequence[Fit], slack_ns: int) -> int:
-    """A spread that is as good as the least, for all that the clocks can tell."""
-    return 2 * min(f.spread_ns for f in fits) + slack_ns // 10
+def _close_enough(fits: Sequence[Fit]) -> float:
+    """A spread that is as good as the least: medians of few differ by half, and GPUs time their
+    work to about a microsecond. A regular run shifted by an iteration comes close, and no more."""
+    return 1.5 * min(f.spread_ns for f in fits) + _TICK_NS
 
 
 def _shifts(base: Lane, other: Lane, fewest: int) -> Iterable[int]:

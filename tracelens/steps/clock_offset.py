@@ -93,7 +93,7 @@ def _on_placed(
         fits = list(_fits(lanes.get(base, []), lanes.get(source, []), hint, settings))
         if not fits:
             continue
-        found = _lanes.surest(fits, settings.collective_slack_ns)
+        found = _lanes.surest(fits)
         offset = _Offset(
             at.offset_ns + found.offset_ns, found.spread_ns, found.pairs, "collectives"
         )
@@ -111,7 +111,7 @@ def _fits(
     for base in bases:
         for other in others:
             if _is_same(base, other) and base.collective in _WAITS_FOR_ALL:
-                fit = _lanes.fit(base, other, hint, settings.collective_slack_ns)
+                fit = _lanes.fit(base, other, hint)
                 if fit is not None and fit.spread_ns <= settings.max_clock_spread_ns:
                     yield fit
 

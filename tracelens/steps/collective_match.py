@@ -2,8 +2,8 @@
 
 One row is one operation that communicates: ``op_id, group_id`` (the devices that run these
 collectives together), ``members`` (how many they are), ``instance_id`` (the collective),
-``position`` (its place among those of its kind in the group). An operation whose partners are not in
-the recording, or cannot be told, is an instance of its own.
+``position`` (its place among those of its kind in the group). An operation whose partners are not
+in the recording, or cannot be told, is an instance of its own.
 """
 
 from __future__ import annotations
@@ -76,14 +76,12 @@ def _candidates(
         base, _ = group.lanes[0]
         for lane in own:
             apart = offsets[lane.source_id] - offsets[base.source_id]
-            fit = _lanes.fit_known(base, lane, apart, settings.collective_slack_ns)
+            fit = _lanes.fit_known(base, lane, apart)
             if fit is not None and _is_together(base, lane, fit, settings):
                 yield fit, group, lane
 
 
-def _is_together(
-    base: _lanes.Lane, lane: _lanes.Lane, fit: _lanes.Fit, settings: Settings
-) -> bool:
+def _is_together(base: _lanes.Lane, lane: _lanes.Lane, fit: _lanes.Fit, settings: Settings) -> bool:
     """Whether nearly all that two lanes share overlaps in time: no rank is done before the last
     has come."""
     both = _lanes.pairs(base, lane, fit.shift)
