@@ -66,11 +66,15 @@ waited AS (
         a.*,
         r.seen_ranks,
         CASE WHEN r.seen_ranks > 1 THEN r.last_device_id END AS last_device_id,
-        CASE WHEN r.seen_ranks > 1 THEN
-            least(r.last_start_ns - a.aligned_start_ns, a.end_ns - a.start_ns)
+        CASE
+            WHEN r.seen_ranks > 1
+                THEN
+                    least(r.last_start_ns - a.aligned_start_ns, a.end_ns - a.start_ns)
         END AS wait_ns,
-        CASE WHEN r.seen_ranks > 1 THEN
-            least(greatest(r.second_start_ns - a.aligned_start_ns, 0), a.end_ns - a.start_ns)
+        CASE
+            WHEN r.seen_ranks > 1
+                THEN
+                    least(greatest(r.second_start_ns - a.aligned_start_ns, 0), a.end_ns - a.start_ns)
         END AS early_wait_ns
     FROM aligned AS a
     INNER JOIN arrival AS r ON a.instance_id = r.instance_id
@@ -148,9 +152,11 @@ SELECT
     w.wait_ns,
     e.until_ns - e.from_ns AS exposed_ns,
     CASE WHEN w.seen_ranks > 1 THEN e.all_there_ns - e.from_ns END AS exposed_wait_ns,
-    CASE WHEN w.seen_ranks > 1 THEN
-        (e.all_there_ns - e.from_ns)
-        + ((w.all_there_at_ns - w.own_from_ns) - (e.all_there_ns - e.from_ns)) * h.held_share
+    CASE
+        WHEN w.seen_ranks > 1
+            THEN
+                (e.all_there_ns - e.from_ns)
+                + ((w.all_there_at_ns - w.own_from_ns) - (e.all_there_ns - e.from_ns)) * h.held_share
     END::BIGINT AS wait_cost_ns,
     CASE
         WHEN w.device_id = w.last_device_id THEN 0

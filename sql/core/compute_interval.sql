@@ -15,7 +15,8 @@ WITH ordered AS (
         o.end_ns,
         -- running max, so that overlapping streams count once
         max(o.end_ns) OVER (
-            PARTITION BY o.device_id ORDER BY o.start_ns, o.end_ns, o.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            PARTITION BY o.device_id
+            ORDER BY o.start_ns, o.end_ns, o.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS busy_until_ns
     FROM gpu_op AS o
     INNER JOIN op_class AS c ON o.name_id = c.name_id AND c.op_class = 'compute'
