@@ -157,18 +157,11 @@ class Trace:
     @cached_property
     def findings(self) -> Findings:
         """What the rules say: diagnoses by urgency, coverage warnings, what was not checked."""
-        from tracelens.rules import all_rules
+        from tracelens.rules import relations
         from tracelens.rules._runner import find
 
-        known = [rule for rule in all_rules() if all(map(self._can_build, rule.reads))]
-        self._engine.need(*{name for rule in known for name in rule.reads})
-        return find(self._engine.frame, known)
-
-    def _can_build(self, name: str) -> bool:
-        """Whether a relation and all beneath it are there."""
-        if name.startswith("raw."):
-            return True
-        return name in self._engine.names() and all(map(self._can_build, self._engine.reads(name)))
+        self._engine.need(*relations())
+        return find(self._engine.frame)
 
     def diagnose(self) -> list[Diagnosis]:
         """Findings, the most urgent first. A healthy run has none above ``low``."""

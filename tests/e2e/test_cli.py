@@ -28,6 +28,7 @@ def test_analyze_tells_the_planted_fault_and_writes_nothing_beside(starved: Path
     assert done.returncode == 0
     assert done.stderr == ""
     assert "63.68 ms an iteration" in done.stdout
+    assert "Fix input-starved first" in done.stdout
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert sorted(starved.parent.iterdir()) == before
@@ -117,8 +118,26 @@ def test_query_lists_the_views_with_their_columns(starved: Path) -> None:
     assert "gap_ms" in told
 
 
-def test_explain_prints_the_manual() -> None:
-    assert tracelens("explain", "no-nvtx").stdout.startswith("no-nvtx: ")
+def test_a_healthy_run_trips_no_gate_and_a_starved_one_does(sample_traces: Path) -> None:
+    healthy = tracelens("analyze", sample_traces / "healthy.sqlite", "--fail-on", "medium")
+    assert healthy.returncode == 0
+    assert "Healthy: nothing here is worth fixing." in " ".join(healthy.stdout.split())
+    assert (
+        tracelens("analyze", sample_traces / "starved.sqlite", "--fail-on", "high").returncode == 1
+    )
+
+
+def test_explain_prints_the_manual_and_with_a_run_the_numbers_and_their_sql(starved: Path) -> None:
+    manual = tracelens("explain", "input-starved").stdout
+    told = tracelens("explain", "input-starved", starved).stdout
+    assert told.startswith(manual.rstrip())
+    assert "worth 26." in told
+    assert "Numbers: what_if" in told
+    assert "SQL: metrics/" in told
+
+
+def test_explain_says_so_where_a_finding_is_not_there(starved: Path) -> None:
+    assert "not found" in tracelens("explain", "transfer-bound", starved).stdout
 
 
 def test_help_starts_no_engine() -> None:

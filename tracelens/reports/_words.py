@@ -116,7 +116,8 @@ def verdict(report: Report) -> str:
 def _gain(finding: Mapping[str, Any]) -> str:
     if finding["recoverable_ms"] is None:
         return ""
-    return f": {ms(finding['recoverable_ms'])} ms, {percent(finding['share_of_period'])} of it"
+    worth = f"{ms(finding['recoverable_ms'])} ms an iteration"
+    return f": worth {worth} ({percent(finding['share_of_period'])})"
 
 
 def _work(report: Report) -> str:

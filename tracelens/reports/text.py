@@ -21,11 +21,12 @@ _SHOWN_KERNELS = 8
 _SHOWN_PARTS = 12
 _SHOWN_PHASES = 16
 _WIDEST = 120
-"""Wider bars and tables carry the eye no further."""
+"""Lines longer than this are hard to read, on however wide a screen."""
 
 
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     """The report as text of at most ``width`` columns, with terminal colours where asked for."""
+    width = min(width, _WIDEST)
     out = StringIO()
     console = Console(
         file=out, width=width, force_terminal=color, no_color=not color, highlight=False,
@@ -80,9 +81,11 @@ def _findings(report: Report) -> Iterator[RenderableType]:
 def _finding(place: int, finding: dict[str, Any], brief: bool) -> Iterator[RenderableType]:
     style = _STYLES[finding["severity"]]
     head = Text.assemble(
-        (f"{place}. {finding['severity'].upper()} ", style), (words.clean(finding["title"]), "bold")
+        (f"{finding['severity'].upper()} ", style), (words.clean(finding["title"]), "bold")
     )
-    yield head
+    numbered = Table.grid(padding=(0, 1))
+    numbered.add_row(f"{place}.", head)
+    yield numbered
     yield Padding(Text(f"{finding['id']}{_worth(finding)}", style="dim"), (0, 0, 0, 3))
     if brief:
         return
@@ -112,7 +115,7 @@ def _budget(budget: dict[str, Any], width: int) -> Iterator[RenderableType]:
         yield from (Text(words.part_name(part)) for part in budget["parts"])
         return
     table = _table(("", "left"), ("ms", "right"), ("share", "right"), ("", "left"))
-    bar_width = max(10, min(width, _WIDEST) - 44)
+    bar_width = max(10, width - 44)
     total, before = budget["total_ms"], 0.0
     parts = words.ordered_parts(budget)
     # a part too short to be seen in the bar is noise to a reader, unless nothing else is there
