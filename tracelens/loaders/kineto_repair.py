@@ -28,7 +28,9 @@ _INNER_QUOTE = re.compile(rb'(?<=[^\s\[{,:\\])(\s*)"(?=\s*[^\s,:}\]])')
 def parse_list(text: bytes, repairs: Counter[str] | None) -> list[dict[str, Any]] | None:
     """The events in a comma-separated text, repaired if a count is given; None if no JSON."""
     value = _parse(b"[" + text + b"]", repairs)
-    return [e for e in value if isinstance(e, dict)] if isinstance(value, list) else None
+    if not isinstance(value, list):
+        return None
+    return value if set(map(type, value)) <= {dict} else [e for e in value if isinstance(e, dict)]
 
 
 def parse_object(text: bytes, repairs: Counter[str]) -> dict[str, Any] | None:

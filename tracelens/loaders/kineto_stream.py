@@ -20,7 +20,8 @@ from typing import Any, cast
 from tracelens.errors import TracelensError
 from tracelens.loaders.kineto_repair import is_json, parse_list, parse_object, parse_piecewise
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 512 << 10
+"""Small enough that the events of a block stay in the processor's cache while columns are made."""
 DAMAGED_BYTES = 16 << 20
 """As much text as this, and no cut gives JSON: it is damaged, not an event still incomplete."""
 GZIP_MAGIC = b"\x1f\x8b"
@@ -137,7 +138,7 @@ class TraceStream:
 
     def _take(self, buffer: bytes, is_final: bool) -> tuple[list[Event], bytes, bool]:
         """Events from the front of the buffer, the rest of it, and whether the list ended."""
-        if not buffer.lstrip():
+        if not buffer or buffer.isspace():
             return [], b"", False
         for is_repaired in (False, True):
             found = (None if is_final else self._cut_at_border(buffer, is_repaired)) or (
