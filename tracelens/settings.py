@@ -87,3 +87,12 @@ class Settings:
     min_overlap: float = 0.8
     """Two ranks run collectives together where at least this share of them overlaps in time: all
     would, but for lost records."""
+    clock_tolerance_ns: int = 100_000
+    """Clocks of host and GPU are matched to within microseconds (seven, at worst, in the recordings
+    of fifty programs)."""
+    clock_skew_share: float = 0.001
+    """Operations before their launches, from this share on, are no glitch of single records."""
+    longest_backlog_ns: int = 10_000_000_000
+    """A queue holds seconds of work, but not this much over a whole capture."""
+    checked_waits: int = 8
+    """Waits for the device that are held against the clocks: if those disagree, all show it."""

@@ -1,7 +1,7 @@
 -- The phase of every operation, and how it was told. A known role goes before an unknown one; among equals a label on the
 -- operation itself goes before where a graph node was captured, that before the launching thread, that before a helper's.
 --
--- reads: launched_op, gpu_op, graph_origin, moment_phase, phase_range, iteration, name_role
+-- reads: launched_op, lost_launch, gpu_op, graph_origin, moment_phase, phase_range, iteration, name_role
 -- row:   one operation
 --
 -- op_id            BIGINT   the operation
@@ -35,7 +35,7 @@ candidate AS (
         o.process_id,
         o.device_id,
         i.iteration_index AS open_iteration,
-        coalesce(o.call_start_ns, o.start_ns) <= i.end_ns AS is_in_iteration,
+        coalesce(o.call_start_ns, l.launched_ns) <= i.end_ns AS is_in_iteration,
         n.label,
         n.role AS label_role,
         g.known_range_id AS graph_known,
@@ -45,7 +45,9 @@ candidate AS (
         m.other_range_id AS launch_other,
         m.other_method
     FROM launched_op AS o
-    ASOF LEFT JOIN iteration AS i ON o.process_id = i.process_id AND coalesce(o.call_start_ns, o.start_ns) >= i.start_ns
+    LEFT JOIN lost_launch AS l ON o.op_id = l.op_id
+    ASOF LEFT JOIN iteration AS i
+        ON o.process_id = i.process_id AND coalesce(o.call_start_ns, l.launched_ns) >= i.start_ns
     LEFT JOIN moment_phase AS m ON o.thread_id = m.thread_id AND o.call_start_ns = m.at_ns
     LEFT JOIN captured AS g ON o.process_id = g.process_id AND o.graph_node_id = g.graph_node_id
     LEFT JOIN labelled AS n ON o.op_id = n.op_id

@@ -56,7 +56,8 @@ SELECT
     i.kernels,
     i.kernel_ns,
     i.method,
-    coalesce(w.is_steady, false) AND NOT coalesce(r.is_open, false) AS is_steady
+    -- a graph's replay ends with its work, whether or not the range that it was captured in was closed
+    coalesce(w.is_steady, false) AND NOT coalesce(r.is_open AND i.replay_call_id IS NULL, false) AS is_steady
 FROM instance AS i
 LEFT JOIN phase_range AS r ON i.range_id = r.range_id
 LEFT JOIN iteration_window AS w ON i.device_id = w.device_id AND i.iteration_index = w.iteration_index

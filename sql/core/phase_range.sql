@@ -14,9 +14,16 @@
 -- end_ns         BIGINT   closing
 -- is_open        BOOLEAN  never closed within the capture
 WITH below AS (
-    SELECT r.*
+    SELECT
+        -- a phase whose end was lost ended when the next iteration began, at the latest
+        r.* REPLACE (
+            CASE
+                WHEN r.is_open AND r.role IS NOT NULL THEN least(r.end_ns, coalesce(n.start_ns, r.end_ns)) ELSE r.end_ns
+            END AS end_ns
+        )
     FROM user_range AS r
     LEFT JOIN iteration AS i ON r.range_id = i.range_id
+    ASOF LEFT JOIN iteration AS n ON r.process_id = n.process_id AND r.start_ns < n.start_ns
     WHERE i.range_id IS NULL AND r.thread_id = r.end_thread_id
 ),
 

@@ -1,7 +1,7 @@
 """Why a device was idle: each gap between its operations, split by time among causes.
 
 reads: launched_op, api_kind, idle_gap, host_pause, iteration_window, op_phase, user_range,
-       profiler_overhead
+       profiler_overhead, clock_skew
 row:   one cause within one gap, within one iteration's window
 
 gap_id           BIGINT   the gap, in idle_gap
@@ -20,6 +20,8 @@ start_ns         BIGINT   first moment of the gap with this cause
 end_ns           BIGINT   last moment of the gap with this cause
 open_range       VARCHAR  the range opened last on that thread, if still open, else the phase of the
                           next operation
+
+Where the clocks of host and GPU disagree (clock_skew) every cause is ``unknown``.
 
 A gap whose ending operation was launched before it began is a ``dependency``. Otherwise the host is
 looked at from the start of the gap to the return of that launch: pauses (see host_pause) count as
@@ -49,6 +51,7 @@ READS = (
     "op_phase",
     "user_range",
     "profiler_overhead",
+    "clock_skew",
 )
 
 SCHEMA = {
@@ -88,12 +91,18 @@ def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settin
 def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Gaps with the launch and the role of the operation that ends each."""
     roles = op_roles(frames)
-    launches = frames["launched_op"].select(
-        "op_id",
-        "call_start_ns",
-        "call_end_ns",
-        next_call_id="call_id",
-        next_thread_id="thread_id",
+    skewed = frames["clock_skew"].filter(pl.col("is_skewed"))["process_id"]
+    comparable = ~pl.col("process_id").is_in(skewed.implode())
+    launches = (
+        frames["launched_op"]
+        .filter(comparable)
+        .select(
+            "op_id",
+            "call_start_ns",
+            "call_end_ns",
+            next_call_id="call_id",
+            next_thread_id="thread_id",
+        )
     )
     return (
         frames["idle_gap"]

@@ -111,7 +111,7 @@ def _scored_families(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     """Families that may be iterations, the likeliest first: one row a family and thread."""
     words = data.shipped("roles")["iteration"]
     plain = ranges.filter(pl.col("role").is_null())
-    inside = _inside_phases(plain, ranges.filter(pl.col("role").is_not_null()))
+    inside = _inside_phases(plain, _closed_phases(ranges))
     period = pl.col("start_ns").diff().drop_nulls()
     families = (
         plain.join(inside, on="range_id", how="left")
@@ -155,6 +155,11 @@ def _scored_families(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         )
         .sort("score", "count", "domain", "family", descending=[True, True, False, False])
     )
+
+
+def _closed_phases(ranges: pl.DataFrame) -> pl.DataFrame:
+    """Ranges of a known role; one that was never closed says nothing of what came after it."""
+    return ranges.filter(pl.col("role").is_not_null(), ~pl.col("is_open"))
 
 
 def _inside_phases(ranges: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:

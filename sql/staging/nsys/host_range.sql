@@ -1,6 +1,6 @@
 -- Ranges that programs and libraries marked on the host: NVTX push/pop and start/end.
 --
--- reads: raw.NVTX_EVENTS, raw.StringIds, raw.ANALYSIS_DETAILS
+-- reads: raw.NVTX_EVENTS, raw.StringIds, raw.ANALYSIS_DETAILS, raw.CUPTI_ACTIVITY_KIND_RUNTIME
 -- row:   one range
 --
 -- range_id       BIGINT   the range, unique over all files of the run
@@ -44,7 +44,10 @@ event AS (
 capture AS (
     SELECT
         (SELECT max(duration) FROM raw."ANALYSIS_DETAILS") AS duration_ns,
-        (SELECT max(greatest(start, "end")) FROM raw."NVTX_EVENTS" WHERE "eventType" IN (34, 59, 60, 70, 71)) AS last_ns
+        greatest(
+            (SELECT max(greatest(start, "end")) FROM raw."NVTX_EVENTS" WHERE "eventType" IN (34, 59, 60, 70, 71)),
+            (SELECT max("end") FROM raw."CUPTI_ACTIVITY_KIND_RUNTIME")
+        ) AS last_ns
 )
 
 SELECT
@@ -57,7 +60,7 @@ SELECT
     coalesce(domain.name, CASE WHEN coalesce(e."domainId", 0) = 0 THEN '' ELSE 'domain ' || e."domainId" END) AS domain,
     coalesce(e.text, s.value, '') AS name,
     e.start AS start_ns,
-    greatest(e.start, coalesce(e."end", capture.last_ns, e.start)) AS end_ns,
+    greatest(e.start, coalesce(e."end", greatest(capture.duration_ns, capture.last_ns), e.start)) AS end_ns,
     e."end" IS NULL OR coalesce(e."end" >= capture.duration_ns, false) AS is_open,
     e.color,
     coalesce(category.name, nullif(e.category, 0)::VARCHAR) AS category,
