@@ -7,10 +7,15 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 REQUIRE_SHARED = os.environ.get("TRACELENS_REQUIRE_SHARED") == "1"
+
+# How long an example takes says more about what else the machine does than about the code.
+settings.register_profile("no-clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no-clock")
 
 
 @pytest.fixture(scope="session")
