@@ -102,6 +102,14 @@ def frames() -> dict[str, pl.DataFrame]:
             budget_part("idle", None, "launch", 0.5),
             budget_part("copy", None, None, 0.25),
         ],
+        "ranks": [
+            {
+                "device_index": 0, "rank": None, "steady_iterations": 3, "period_ms": 61.0,
+                "busy_ms": 36.0, "compute_ms": 36.0, "idle_ms": 25.0, "exposed_ms": 0.0,
+                "wait_ms": None, "exposed_wait_ms": None, "lost_ms": None, "last_pct": None,
+                "clock_offset_ms": 0.0, "clock_residual_us": None, "clock_method": "reference",
+            }
+        ],
         "kernels": [
             {
                 "device_index": 0, "name": "void gemm<float>(int)", "short_name": "gemm",

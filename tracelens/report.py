@@ -34,6 +34,7 @@ READS = (
     "optimizer_density",
     "phase_instances",
     "phase_ratio",
+    "ranks",
     "trace_count",
 )
 """Relations that a report is made from."""
@@ -64,6 +65,7 @@ def build(
         "optimizer": _optimizer(rows["optimizer_density"]),
         "budget": _budget(rows["budget"]) + _unknown_budget(rows),
         "kernels": _kernels(rows["kernels"]),
+        "ranks": _ranks(rows["ranks"]),
         "diagnoses": [d.to_dict() for d in findings.diagnoses],
         "not_checked": [n.to_dict() for n in findings.not_checked],
     }
@@ -264,3 +266,27 @@ def _kernel(rows: Rows, whole_ms: float) -> dict[str, Any]:
         "mean_us": number(total_ms * 1e3 / instances),
         "share_pct": number(100 * total_ms / whole_ms) if whole_ms else None,
     }
+
+
+def _ranks(ranks: Rows) -> Rows:
+    """The ranks side by side; none where there is one alone."""
+    if len(ranks) < 2:
+        return []
+    measured = (
+        "period_ms", "busy_ms", "compute_ms", "idle_ms", "exposed_ms", "wait_ms",
+        "exposed_wait_ms", "lost_ms", "last_pct",
+    )  # fmt: skip
+    return [
+        {
+            "rank": row["rank"],
+            "device": row["device_index"],
+            "steady_iterations": row["steady_iterations"],
+            **{key: number(row[key]) for key in measured},
+            "clock": {
+                "offset_ms": number(row["clock_offset_ms"]),
+                "residual_us": number(row["clock_residual_us"]),
+                "method": row["clock_method"],
+            },
+        }
+        for row in ranks
+    ]

@@ -134,6 +134,18 @@ class Trace:
         """
         return self._engine.frame("memory")
 
+    def ranks(self) -> pl.DataFrame:
+        """One row a rank: period_ms, busy_ms, exposed_ms, wait_ms, lost_ms, clock_offset_ms ...
+
+        ``lost_ms`` is what the run loses by the rank's coming late to collectives.
+        """
+        return self._engine.frame("ranks")
+
+    def collectives(self) -> pl.DataFrame:
+        """One row a rank's part of a collective: start_ms, end_ms (on the first file's clock),
+        wait_ms, exposed_ms, is_last, message_mb, bus_gb_per_s ..."""
+        return self._engine.frame("collectives")
+
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Ask the documented views anything; they are built when a query names them.
 

@@ -93,6 +93,23 @@ def test_ratio_and_optimizer_are_medians_over_steady_iterations() -> None:
     }  # fmt: skip
 
 
+def test_a_rank_alone_has_no_peers_to_be_held_against() -> None:
+    assert report()["ranks"] == []
+
+
+def test_ranks_are_told_side_by_side() -> None:
+    given = frames()
+    other = pl.lit(1, pl.Int64)
+    late = given["ranks"].with_columns(
+        device_index=other, rank=other, lost_ms=pl.lit(9.5), clock_residual_us=pl.lit(1.4)
+    )
+    given["ranks"] = pl.concat([given["ranks"], late], how="vertical_relaxed")
+    first, second = report(given)["ranks"]
+    assert (first["device"], first["lost_ms"]) == (0, None)
+    assert (second["rank"], second["lost_ms"]) == (1, 9.5)
+    assert second["clock"] == {"offset_ms": 0.0, "residual_us": 1.4, "method": "reference"}
+
+
 def test_parts_of_the_budget_sum_to_its_total() -> None:
     (budget,) = report()["budget"]
     assert sum(p["ms"] for p in budget["parts"]) == budget["total_ms"] == 61.25

@@ -149,3 +149,17 @@ def iteration_line(report: Report) -> str:
     steady = found["period_ms"]["n"]
     how = f"{clean(found['method'])}, {found['confidence']} confidence"
     return f"{plural(found['count'], 'iteration')} ({steady} steady periods; found from {how})"
+
+
+def clocks(ranks: Sequence[Mapping[str, Any]]) -> str:
+    """How well the clocks of the ranks were brought together."""
+    methods = {row["clock"]["method"] for row in ranks}
+    if methods == {"reference"}:
+        return "all ranks are on one clock"
+    apart = [r["clock"]["residual_us"] for r in ranks if r["clock"]["residual_us"] is not None]
+    told = f"clocks aligned on collectives, which end within {us(max(apart))} µs" if apart else ""
+    coarse = methods - {"reference", "collectives"}
+    unaligned = (
+        "clocks of some ranks are aligned only as well as their hosts' are" if coarse else ""
+    )
+    return "; ".join(filter(None, (told, unaligned)))

@@ -20,6 +20,7 @@ _PART_STYLES = {"compute": "green", "communication": "magenta", "copy": "blue", 
 _SHOWN_KERNELS = 8
 _SHOWN_PARTS = 12
 _SHOWN_PHASES = 16
+_SHOWN_RANKS = 64
 _WIDEST = 120
 """Lines longer than this are hard to read, on however wide a screen."""
 
@@ -49,6 +50,7 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, Iterator[Render
     yield "What to do, first things first", _findings(report)
     for budget in report["budget"]:
         yield _budget_title(report, budget), _budget(budget, width)
+    yield "Ranks", _ranks(report)
     yield "Iterations", _iterations(report, width)
     yield "Phases", _phases(report)
     yield "Most GPU time", _kernels(report, width)
@@ -151,6 +153,25 @@ def _iterations(report: Report, width: int) -> Iterator[RenderableType]:
     if len(periods) > 2:
         line = words.sparkline(periods, min(60, width - 24))
         yield Text(f"each period, from 0   {line}")
+
+
+def _ranks(report: Report) -> Iterator[RenderableType]:
+    if not report["ranks"]:
+        return
+    heads = ("period", "busy", "compute", "exposed", "waits", "costs", "last")
+    table = _table(("median ms", "left"), *((h, "right") for h in heads))
+    for row in report["ranks"][:_SHOWN_RANKS]:
+        keys = ("period_ms", "busy_ms", "compute_ms", "exposed_ms", "wait_ms", "lost_ms")
+        last = None if row["last_pct"] is None else row["last_pct"] / 100
+        name = f"GPU {row['device']}" if row["rank"] is None else f"rank {row['rank']}"
+        table.add_row(name, *(words.ms(row[k]) for k in keys), words.percent(last))
+    yield table
+    yield Text(
+        "exposed: in collectives that no compute hides; waits: for other ranks; costs: what the "
+        "run loses by its lateness, less what it waits itself; last: collectives it came last to",
+        style="dim",
+    )
+    yield Text(words.clocks(report["ranks"]), style="dim")
 
 
 def _phases(report: Report) -> Iterator[RenderableType]:

@@ -50,6 +50,14 @@ _DOING = {
     "dependency": "its operations wait for other GPU work",
     "profiler": "the profiler takes its host's time",
 }
+_SAME_TIME = {
+    "input": "input-starved",
+    "launch": "launch-bound",
+    "sync": "host-sync",
+    "host": "host-stall",
+    "allocator": "allocator-churn",
+}
+"""Findings that tell the same time from the late rank's own side."""
 _STEPS = {
     "compute": "Compare its batches (samples, sequence lengths, padding) and its GPU's clocks and "
     "temperature with the others': nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE.",
@@ -121,7 +129,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
             "rank. What the lateness moves with is its cause.",
             _STEPS.get(reason.kind, "Analyse that rank's file alone, and treat its first finding."),
         ],
-        caveats=list(_caveats(late, ranks)),
+        caveats=list(_caveats(late, ranks, reason)),
     )
 
 
@@ -186,11 +194,16 @@ def _where(late: Row, others: Sequence[Row], reason: _Reason) -> dict[str, Any]:
     }
 
 
-def _caveats(late: Row, ranks: Sequence[Row]) -> Iterator[str]:
+def _caveats(late: Row, ranks: Sequence[Row], reason: _Reason) -> Iterator[str]:
     yield (
         "The worth counts waiting that nothing hides in full, and hidden waiting by the share of "
         "multiprocessors that the waiting kernel holds. It ends where the next rank is late."
     )
+    if same := _SAME_TIME.get(reason.kind):
+        yield (
+            f"Where {same} is reported for device {late['device_index']}, it tells the same time "
+            "from that rank's side: the two don't add up."
+        )
     if late["steady_iterations"] < 2 * MIN_ITERATIONS:
         yield f"Only {late['steady_iterations']} iterations were compared."
     if len(ranks) == 2:
