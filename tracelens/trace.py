@@ -104,6 +104,28 @@ class Trace:
         """
         return self._engine.frame("projections")
 
+    def range_summary(self, fold: bool = True) -> pl.DataFrame:
+        """One row a name of ranges: instances, p50_ms, p99_ms, most_open, payload_median ...
+
+        ``fold`` replaces numbers in names by ``#``, so that ``request_0`` and ``request_1`` share
+        a row. Ranges that were never closed are counted, but have no part in the times.
+        """
+        summary = self._engine.frame("range_summary")
+        return summary.filter(summary["is_folded"] == fold).drop("is_folded")
+
+    def marks(self) -> pl.DataFrame:
+        """One row a mark that a program set: name, at_ns, domain, color, category, payload ..."""
+        return self._engine.frame("marks")
+
+    def tree(self) -> pl.DataFrame:
+        """One row a path of nested ranges (``iter_# > forward``), numbers in names folded.
+
+        Parents come before what lies in them. ``instances, cpu_ms, self_cpu_ms, gpu_span_ms,
+        gpu_busy_ms, operations, self_operations`` are sums over the run. ``is_main`` is false for
+        processes that used no GPU, such as data-loader workers.
+        """
+        return self._engine.frame("tree")
+
     def operations(self) -> pl.DataFrame:
         """One row a GPU operation: name, start_ns, end_ns, its launch, phase and iteration."""
         return self._engine.frame("operations")

@@ -7,6 +7,7 @@
 -- range_id       BIGINT   the range
 -- process_index  BIGINT   its process
 -- thread         VARCHAR  the thread it was opened on: its name, or its number where it has none
+-- end_thread     VARCHAR  the thread it was closed on
 -- domain         VARCHAR  NVTX domain, '' for the default one
 -- name           VARCHAR  as given by the program
 -- role           VARCHAR  what the name means (forward, backward, optimizer ...), NULL where not known
@@ -18,12 +19,14 @@
 -- end_ns         BIGINT   closing on the trace clock
 -- cpu_ms         DOUBLE   its length
 -- is_open        BOOLEAN  never closed within the capture
+-- color          VARCHAR  its colour as #AARRGGBB, NULL where it has none
 -- category       VARCHAR  its category, NULL where it has none
 -- payload        DOUBLE   its numeric payload, NULL where it has none
 SELECT
     r.range_id,
     p.process_index::BIGINT AS process_index,
     coalesce(t.name, (r.thread_id & 16777215)::VARCHAR) AS thread,
+    coalesce(closer.name, (r.end_thread_id & 16777215)::VARCHAR) AS end_thread,
     r.domain,
     r.name,
     name_role.role,
@@ -35,6 +38,7 @@ SELECT
     r.end_ns,
     (r.end_ns - r.start_ns) / 1e6 AS cpu_ms,
     r.is_open,
+    printf('#%08X', r.color) AS color,
     r.category,
     r.payload
 FROM host_range AS r
@@ -42,4 +46,5 @@ LEFT JOIN range_nesting AS n ON r.range_id = n.range_id
 LEFT JOIN name_role ON r.domain = name_role.domain AND split_part(r.name, ', ', 1) = name_role.label
 LEFT JOIN process AS p ON r.process_id = p.process_id
 LEFT JOIN thread_info AS t ON r.thread_id = t.thread_id
+LEFT JOIN thread_info AS closer ON r.end_thread_id = closer.thread_id
 ORDER BY r.start_ns

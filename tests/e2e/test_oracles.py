@@ -110,6 +110,63 @@ def test_row_of_what_no_range_owns(run: str) -> None:
     assert ours == (theirs or [(None, None, 0)])
 
 
+def rounded(value: float | None) -> float:
+    """As NVIDIA prints it: one decimal, and no deviation of a single range."""
+    return 0.0 if value is None else round(value, 1)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_row_of_the_summary(run: str) -> None:
+    """By full name and style; names that emit_nvtx made unique count one by one, as theirs do."""
+    frame = projected(run).group_by("name", "style").agg(
+        total=pl.col("span_ns").sum(),
+        length=pl.col("length_ns").sum(),
+        instances=pl.len(),
+        mean=pl.col("span_ns").mean(),
+        median=pl.col("span_ns").median(),
+        least=pl.col("span_ns").min(),
+        most=pl.col("span_ns").max(),
+        deviation=pl.col("span_ns").std(),
+        launches=pl.col("launches").sum(),
+        launches_mean=pl.col("launches").mean(),
+        depth=pl.col("depth").mean(),
+        children=pl.col("children").mean(),
+    )  # fmt: skip
+    ours = {tuple(row[:2]): tuple(map(rounded, row[2:])) for row in frame.iter_rows()}
+    theirs = {
+        (row["Range"], row["Style"]): tuple(float(v) for v in list(row.values())[2:])
+        for row in oracle(run, SUM)
+        if row["Style"]
+    }
+    assert ours.keys() == theirs.keys()
+    for key, row in ours.items():
+        assert row == pytest.approx(theirs[key], abs=0.11)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_our_own_summary_has_the_same_numbers(run: str) -> None:
+    """``range_stat`` leaves off what emit_nvtx appends, so such names are compared by their sum."""
+    engine(run).need("range_stat")
+    ours = (
+        engine(run)
+        .connection.execute(
+            "SELECT CASE WHEN domain = '' THEN name ELSE domain || ':' || name END, gpu_span_ns, "
+            "projected, launches FROM range_stat WHERE NOT is_folded AND projected > 0"
+        )
+        .fetchall()
+    )
+    theirs: Counter[tuple[str, str]] = Counter()
+    columns = ("Total Proj Time (ns)", "Range Instances", "Total GPU Ops")
+    for row in (row for row in oracle(run, SUM) if row["Style"]):
+        name = row["Range"].split(", ")[0]
+        theirs.update({(name, column): int(row[column]) for column in columns})
+    assert theirs == {
+        (name, column): number
+        for name, *numbers in ours
+        for column, number in zip(columns, numbers, strict=True)
+    }
+
+
 def test_true_number_of_operations_in_a_graph_launch() -> None:
     """NVIDIA counts launches, and one launch of this graph runs hundreds of kernels."""
     replays = projected("cudagraph").filter(pl.col("name").str.starts_with("iter_"))

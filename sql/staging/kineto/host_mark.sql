@@ -9,6 +9,7 @@
 -- name        VARCHAR  as given by the program
 -- at_ns       BIGINT   instant on the trace clock
 -- color       BIGINT   ARGB, NULL where none was given
+-- category    VARCHAR  name of its category, or its number where that has no name
 -- payload     DOUBLE   numeric payload, NULL where none was given
 SELECT
     0::BIGINT AS mark_id,
@@ -18,5 +19,6 @@ SELECT
     ''::VARCHAR AS name,
     0::BIGINT AS at_ns,
     NULL::BIGINT AS color,
+    NULL::VARCHAR AS category,
     NULL::DOUBLE AS payload
 WHERE false

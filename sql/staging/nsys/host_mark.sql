@@ -10,12 +10,25 @@
 -- name        VARCHAR  as given by the program
 -- at_ns       BIGINT   instant on the trace clock
 -- color       BIGINT   ARGB, NULL where none was given
+-- category    VARCHAR  name of its category, or its number where that has no name
 -- payload     DOUBLE   numeric payload, NULL where none was given
 WITH domain AS (
     SELECT "globalTid" >> 24 AS process_key, "domainId", any_value(coalesce(e.text, s.value)) AS name
     FROM raw."NVTX_EVENTS" AS e
     LEFT JOIN raw."StringIds" AS s ON e.text IS NULL AND e."textId" = s.id
     WHERE "eventType" = 75
+    GROUP BY ALL
+),
+
+category AS (
+    SELECT
+        "globalTid" >> 24 AS process_key,
+        coalesce("domainId", 0) AS "domainId",
+        category,
+        any_value(coalesce(e.text, s.value)) AS name
+    FROM raw."NVTX_EVENTS" AS e
+    LEFT JOIN raw."StringIds" AS s ON e.text IS NULL AND e."textId" = s.id
+    WHERE "eventType" = 33
     GROUP BY ALL
 )
 
@@ -27,6 +40,7 @@ SELECT
     coalesce(e.text, s.value, '') AS name,
     e.start AS at_ns,
     e.color,
+    coalesce(category.name, nullif(e.category, 0)::VARCHAR) AS category,
     coalesce(
         e."uint64Value"::DOUBLE,
         e."int64Value"::DOUBLE,
@@ -38,4 +52,10 @@ SELECT
 FROM raw."NVTX_EVENTS" AS e
 LEFT JOIN raw."StringIds" AS s ON e.text IS NULL AND e."textId" = s.id
 LEFT JOIN domain ON e."globalTid" >> 24 = domain.process_key AND e."domainId" = domain."domainId"
+LEFT JOIN
+    category
+    ON
+        e."globalTid" >> 24 = category.process_key
+        AND coalesce(e."domainId", 0) = category."domainId"
+        AND e.category = category.category
 WHERE e."eventType" = 34 AND e.start IS NOT NULL
