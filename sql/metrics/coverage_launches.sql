@@ -11,10 +11,11 @@
 -- trailing_launches     BIGINT  kernel launches without an operation behind the last call that has one
 -- empty_graph_launches  BIGINT  graph launches without an operation: all, or those before the last call that has one
 WITH linked AS (
-    SELECT call_id, any_value(process_id) AS process_id, any_value(call_start_ns) AS call_start_ns
-    FROM launched_op
-    WHERE call_id IS NOT NULL
-    GROUP BY call_id
+    -- by correlation id, as some exports hold a call twice, one within the other
+    SELECT o.process_id, c.correlation_id, min(o.call_start_ns) AS call_start_ns
+    FROM launched_op AS o
+    INNER JOIN api_call AS c ON o.call_id = c.call_id
+    GROUP BY ALL
 ),
 
 last_linked AS (
@@ -29,11 +30,11 @@ launch AS (
     SELECT
         c.process_id,
         k.kind,
-        o.call_id IS NULL AS is_without,
+        o.correlation_id IS NULL AS is_without,
         coalesce(c.start_ns > e.at_ns, false) AS is_trailing
     FROM api_call AS c
     INNER JOIN api_kind AS k ON c.name_id = k.name_id
-    LEFT JOIN linked AS o ON c.call_id = o.call_id
+    LEFT JOIN linked AS o ON c.process_id = o.process_id AND c.correlation_id = o.correlation_id
     LEFT JOIN last_linked AS e ON c.process_id = e.process_id
     ASOF LEFT JOIN stream_capture AS s ON c.process_id = s.process_id AND c.start_ns >= s.start_ns
     WHERE k.kind IN ('launch', 'graph_launch', 'copy', 'memset') AND (s.end_ns IS NULL OR c.start_ns > s.end_ns)

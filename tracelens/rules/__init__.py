@@ -12,7 +12,8 @@ found, its cause and its cure. It holds:
 ``not_checked(frames)`` (optional)
     says why the finding cannot be judged on these frames, or ``None`` where it can.
 ``CONSEQUENCE_OF`` (optional)
-    ids of findings that would be the root of this one: beside them it is told as theirs.
+    findings that have the same root as this one, each with what its ``where["doing"]`` says then:
+    beside such a finding on the same device this one is told as its consequence.
 
 A finding's ``check`` gets the frames of one device at a time: rows of other devices and processes
 are left out. Coverage rules (in ``coverage/``), and rules with ``SCOPE = "run"``, get all rows.
@@ -70,9 +71,9 @@ class Rule:
         return self.is_coverage or getattr(self.module, "SCOPE", "device") == "run"
 
     @property
-    def roots(self) -> tuple[str, ...]:
-        """Findings that this one may be a consequence of."""
-        return tuple(getattr(self.module, "CONSEQUENCE_OF", ()))
+    def roots(self) -> Mapping[str, str]:
+        """Findings that this one may be a consequence of, and what they must be about then."""
+        return dict(getattr(self.module, "CONSEQUENCE_OF", {}))
 
     @property
     def stem(self) -> str:

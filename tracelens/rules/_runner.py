@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,25 +72,26 @@ def _urgency(diagnosis: Diagnosis) -> tuple[int, float]:
 
 
 def _fold_consequences(
-    found: Sequence[Diagnosis], roots: dict[str, tuple[str, ...]]
+    found: Sequence[Diagnosis], roots: Mapping[str, Mapping[str, str]]
 ) -> list[Diagnosis]:
     """Tell a finding with its root, where that is found on the same device and worth as much."""
     kept = sorted(found, key=_urgency)
     for diagnosis in reversed(list(kept)):
-        root = next(
-            (
-                k
-                for k in kept
-                if k.id in roots.get(diagnosis.id, ())
-                and k.where.get("device") == diagnosis.where.get("device")
-                and _urgency(k) <= _urgency(diagnosis)
-            ),
-            None,
-        )
+        mine = roots.get(diagnosis.id, {})
+        root = next((k for k in kept if _is_root(k, diagnosis, mine)), None)
         if root is not None:
             kept.remove(diagnosis)
             kept[kept.index(root)] = _with_consequence(root, diagnosis)
     return kept
+
+
+def _is_root(root: Diagnosis, diagnosis: Diagnosis, roots: Mapping[str, str]) -> bool:
+    return (
+        root.id in roots
+        and root.where.get("doing") == roots[root.id]
+        and root.where.get("device") == diagnosis.where.get("device")
+        and _urgency(root) <= _urgency(diagnosis)
+    )
 
 
 def _with_consequence(root: Diagnosis, consequence: Diagnosis) -> Diagnosis:

@@ -142,8 +142,8 @@ def clocks_disagree(seen: Mapping[str, Any]) -> bool:
     return bool(linked and seen["early"] >= EARLY_SHARE * linked and seen["earliest_ns"] > EARLY_NS)
 
 
-def worth(frames: Frames, steady: Steady, scenario: str, measured_ms: float) -> Worth:
-    """What the replay says of a scenario, never more than the period.
+def worth(frames: Frames, steady: Steady, scenario: str, measured_ms: float) -> Worth | None:
+    """What the replay says of a scenario, never more than the period; ``None`` where that is noise.
 
     ``measured_ms`` is the time that the cause was seen to take: the upper bound that stands in
     where nothing was replayed.
@@ -165,7 +165,8 @@ def worth(frames: Frames, steady: Steady, scenario: str, measured_ms: float) -> 
         elif replayed["is_upper_bound"]:
             caveats.append("The worth is an upper bound.")
     ms = steady.within(ms)
-    return Worth(ms, steady.share(ms), tuple(caveats))
+    share = steady.share(ms)
+    return Worth(ms, share, tuple(caveats)) if share >= NOISE_SHARE else None
 
 
 def share_evidence(name: str, share: float, threshold: float | None = NOISE_SHARE) -> Evidence:

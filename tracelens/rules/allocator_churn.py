@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 ID = "allocator-churn"
 READS = (*HOST_READS, "idle_by_finding", "allocator_churn")
+CONSEQUENCE_OF = {"rank-straggler": "allocator"}
 MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
@@ -50,6 +51,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
     if steady.share(idle_ms) < MIN_SHARE or calls is None:
         return
     value = worth(frames, steady, ID, idle_ms)
+    if value is None:
+        return
     yield Diagnosis(
         id=ID,
         title=f"{calls['allocations']:.0f} allocations and {calls['releases']:.0f} releases of "

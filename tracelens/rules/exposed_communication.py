@@ -61,7 +61,10 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
     own_ms = ms(seen["transfer_ns"] if is_apart else seen["exposed_ns"])
     if steady.share(own_ms) < MIN_SHARE:
         return
-    value = _at_most(worth(frames, steady, ID, own_ms), own_ms, steady)
+    value = worth(frames, steady, ID, own_ms)
+    if value is None:
+        return
+    value = _at_most(value, own_ms, steady)
     yield Diagnosis(
         id=ID,
         title=f"Communication that no compute hides takes {own_ms:.1f} ms of each "

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 ID = "host-stall"
 READS = (*HOST_READS, "idle_by_finding")
+CONSEQUENCE_OF = {"rank-straggler": "host"}
 MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
@@ -50,6 +51,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
     if steady.share(idle_ms) < MIN_SHARE:
         return
     value = worth(frames, steady, ID, idle_ms)
+    if value is None:
+        return
     place = idle["open_range"] or idle["role"]
     yield Diagnosis(
         id=ID,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 ID = "host-sync"
 READS = (*HOST_READS, "idle_by_finding")
+CONSEQUENCE_OF = {"rank-straggler": "sync"}
 MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
@@ -51,6 +52,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
     if steady.share(idle_ms) < MIN_SHARE:
         return
     value = worth(frames, steady, ID, idle_ms)
+    if value is None:
+        return
     call, place = idle["call_name"] or "a blocking call", idle["open_range"] or idle["role"]
     yield Diagnosis(
         id=ID,

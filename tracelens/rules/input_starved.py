@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 ID = "input-starved"
 READS = (*HOST_READS, "idle_by_finding")
+CONSEQUENCE_OF = {"rank-straggler": "input"}
 MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
@@ -51,6 +52,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
     if share < MIN_SHARE:
         return
     value = worth(frames, steady, ID, idle_ms)
+    if value is None:
+        return
     yield Diagnosis(
         id=ID,
         title=f"The GPU waits {idle_ms:.1f} ms of each {steady.median_period_ms:.1f} ms iteration "

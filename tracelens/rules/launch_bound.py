@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 ID = "launch-bound"
 READS = (*HOST_READS, "idle_by_finding", "launch_bound", "annotation_overhead")
+CONSEQUENCE_OF = {"rank-straggler": "launch"}
 MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
@@ -59,6 +60,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
     )
     kernel_us = kernel_ns / max(kernels, 1) / 1e3
     value = worth(frames, steady, ID, idle_ms)
+    if value is None:
+        return
     yield Diagnosis(
         id=ID,
         title=f"The GPU waits {idle_ms:.1f} ms of each {steady.median_period_ms:.1f} ms iteration "

@@ -66,6 +66,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
     if idle_ms < MIN_IDLE_SHARE * span_ms or steady.share(idle_ms) < MIN_SHARE:
         return
     value = worth(frames, steady, ID, idle_ms)
+    if value is None:
+        return
     yield Diagnosis(
         id=ID,
         title=f"The optimizer step launches {seen['kernels']:,.0f} kernels of "

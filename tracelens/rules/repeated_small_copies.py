@@ -64,6 +64,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         return
     worst = max(groups, key=lambda row: row["copies"])
     value = worth(frames, steady, ID, cost_ms)
+    if value is None:
+        return
     copies, place = worst["copies"], worst["range_name"]
     yield Diagnosis(
         id=ID,

@@ -60,6 +60,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         return
     worst = max(copies, key=lambda row: row["exposed_ns"])
     value = worth(frames, steady, ID, exposed_ms)
+    if value is None:
+        return
     yield Diagnosis(
         id=ID,
         title=f"Copies {HOST_COPIES[worst['direction']]} that nothing overlaps take "
