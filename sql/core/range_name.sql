@@ -11,7 +11,7 @@ WITH label AS (
     SELECT
         domain,
         split_part(name, ', ', 1) AS label,
-        bool_or(contains(name, ', op_id = ') OR contains(name, ', seq = ')) AS is_emitted
+        bool_or(regexp_matches(name, ', (op_id|(stashed )?seq) ?= ?\d')) AS is_emitted
     FROM host_range
     GROUP BY ALL
     UNION

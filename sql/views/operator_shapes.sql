@@ -12,6 +12,7 @@
 -- gpu_ms        DOUBLE   lengths of the operations launched inside, summed
 -- self_gpu_ms   DOUBLE   of those that no operator inside launched
 -- operations    BIGINT   these operations
+-- backward_ms   DOUBLE   lengths of the operations that the backward of these calls launched, summed
 SELECT
     name,
     input_shapes,
@@ -20,7 +21,8 @@ SELECT
     sum(self_cpu_ns) / 1e6 AS self_cpu_ms,
     sum(gpu_ns) / 1e6 AS gpu_ms,
     sum(self_gpu_ns) / 1e6 AS self_gpu_ms,
-    sum(ops)::BIGINT AS operations
+    sum(ops)::BIGINT AS operations,
+    sum(backward_ns) / 1e6 AS backward_ms
 FROM operator_summary
 GROUP BY name, input_shapes
 ORDER BY sum(self_gpu_ns) DESC, sum(self_cpu_ns) DESC, name, input_shapes

@@ -11,6 +11,7 @@
 -- gpu_ms       DOUBLE   lengths of the operations launched inside, summed
 -- self_gpu_ms  DOUBLE   of those that no operator inside launched
 -- operations   BIGINT   these operations
+-- backward_ms  DOUBLE   lengths of the operations that the backward of these calls launched, summed
 -- shapes       BIGINT   different shapes of its inputs, 0 where they were not recorded
 SELECT
     name,
@@ -20,6 +21,7 @@ SELECT
     sum(gpu_ns) / 1e6 AS gpu_ms,
     sum(self_gpu_ns) / 1e6 AS self_gpu_ms,
     sum(ops)::BIGINT AS operations,
+    sum(backward_ns) / 1e6 AS backward_ms,
     count(DISTINCT input_shapes) AS shapes
 FROM operator_summary
 GROUP BY name

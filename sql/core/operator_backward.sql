@@ -1,0 +1,79 @@
+-- Operators with what their backward cost: both carry one sequence number, of the forward thread.
+--
+-- An operator that makes no node of autograd's graph shows the number that the next one will get, so of all with one number
+-- the last to start made the node. Where it was called by others of the same number (aten::linear and the aten::to in it),
+-- the outermost of them counts. Where several threads run forward and the trace does not say whose a backward is, none is.
+--
+-- reads: operator_call, operator_cost
+-- row:   one forward call whose backward was recorded
+--
+-- operator_id    BIGINT   the forward call
+-- backward_name  VARCHAR  the node of autograd's graph, such as AddmmBackward0
+-- cpu_ns         BIGINT   length of the backward call on the host
+-- gpu_ns         BIGINT   lengths of the operations launched in it, summed
+-- ops            BIGINT   these operations
+WITH RECURSIVE numbered AS (
+    SELECT c.*, k.parent_id, k.cpu_ns, k.gpu_ns, k.ops
+    FROM operator_call AS c
+    INNER JOIN operator_cost AS k ON c.operator_id = k.operator_id
+    -- only torch.profiler numbers autograd's wrapper too, and the wrapper adds up gradients of other operators
+    WHERE c.sequence_number IS NOT NULL AND NOT starts_with(c.name, 'autograd::engine::')
+),
+
+backward AS (
+    -- what a node calls may carry its number as well: the outermost counts
+    SELECT
+        b.process_id,
+        b.sequence_number,
+        b.forward_thread_id,
+        arg_min(b.name, b.start_ns) AS backward_name,
+        sum(b.cpu_ns)::BIGINT AS cpu_ns,
+        sum(b.gpu_ns)::BIGINT AS gpu_ns,
+        sum(b.ops)::BIGINT AS ops
+    FROM numbered AS b
+    LEFT JOIN numbered AS p ON b.parent_id = p.operator_id AND b.sequence_number = p.sequence_number
+    WHERE b.is_backward AND p.operator_id IS NULL
+    GROUP BY ALL
+),
+
+maker AS (
+    SELECT process_id, thread_id, sequence_number, arg_max(operator_id, start_ns) AS operator_id
+    FROM numbered
+    WHERE NOT is_backward
+    GROUP BY ALL
+),
+
+joined AS (
+    SELECT m.operator_id, b.*
+    FROM backward AS b
+    INNER JOIN maker AS m
+        ON
+            b.process_id = m.process_id
+            AND b.sequence_number = m.sequence_number
+            AND coalesce(b.forward_thread_id, m.thread_id) = m.thread_id
+    QUALIFY count(*) OVER (PARTITION BY b.process_id, b.sequence_number, b.forward_thread_id) = 1
+),
+
+climbing AS (
+    SELECT operator_id AS maker_id, operator_id, 0 AS steps FROM joined
+    UNION ALL
+    SELECT c.maker_id, p.operator_id, c.steps + 1
+    FROM climbing AS c
+    INNER JOIN numbered AS n ON c.operator_id = n.operator_id
+    INNER JOIN numbered AS p ON n.parent_id = p.operator_id AND n.sequence_number = p.sequence_number
+    WHERE NOT p.is_backward
+),
+
+outermost AS (
+    SELECT maker_id, arg_max(operator_id, steps) AS operator_id FROM climbing GROUP BY maker_id
+)
+
+SELECT
+    o.operator_id,
+    arg_max(j.backward_name, j.gpu_ns) AS backward_name,
+    sum(j.cpu_ns)::BIGINT AS cpu_ns,
+    sum(j.gpu_ns)::BIGINT AS gpu_ns,
+    sum(j.ops)::BIGINT AS ops
+FROM joined AS j
+INNER JOIN outermost AS o ON j.operator_id = o.maker_id
+GROUP BY o.operator_id
