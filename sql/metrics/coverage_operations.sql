@@ -1,4 +1,4 @@
--- What is known of a device's operations: their launches, their phases, and whether the clocks agree.
+-- What is known of a device's operations: their launches and their phases.
 --
 -- reads: launched_op, op_phase, device
 -- row:   one device
@@ -14,8 +14,6 @@
 -- unattributed_ns  BIGINT  the durations of these
 -- graphs           BIGINT  CUDA graph launches that are one operation
 -- graph_ns         BIGINT  the durations of these
--- early            BIGINT  operations that start before their own launch call
--- earliest_ns      BIGINT  by how much the earliest of them does, 0 where there are none
 WITH op AS (
     SELECT
         o.*,
@@ -38,9 +36,7 @@ SELECT
     count(*) FILTER (iteration_index IS NOT NULL AND method = 'none') AS unattributed,
     coalesce(sum(op_ns) FILTER (iteration_index IS NOT NULL AND method = 'none'), 0)::BIGINT AS unattributed_ns,
     count(*) FILTER (kind = 'graph') AS graphs,
-    coalesce(sum(op_ns) FILTER (kind = 'graph'), 0)::BIGINT AS graph_ns,
-    count(*) FILTER (start_ns < call_start_ns) AS early,
-    coalesce(max(call_start_ns - start_ns) FILTER (start_ns < call_start_ns), 0) AS earliest_ns
+    coalesce(sum(op_ns) FILTER (kind = 'graph'), 0)::BIGINT AS graph_ns
 FROM op AS o
 INNER JOIN device AS d ON o.device_id = d.device_id
 GROUP BY o.device_id

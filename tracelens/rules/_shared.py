@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +23,8 @@ MAX_NAME = 60
 """Characters of a kernel's name that a title has room for."""
 WORTH_READS = ("steady_period", "what_if", "replay_check")
 """What :func:`worth` and :func:`steady_state` read."""
-HOST_READS = (*WORTH_READS, "coverage_operations")
+HOST_READS = (*WORTH_READS, "coverage_operations", "clock_skew")
 """What :func:`without_host_side` and :func:`worth` read."""
-EARLY_NS = 10_000
-"""Host and GPU clocks are matched to within microseconds; an operation that starts more than this
-before its own launch shows that they are not."""
-EARLY_SHARE = 0.01
-"""A handful of such operations is a glitch; one in a hundred is a clock that is off."""
 
 
 @dataclass(frozen=True)
@@ -128,18 +122,12 @@ def without_host_side(frames: Frames) -> str | None:
     """The reason that bars findings about idle causes: no iterations, launches, or common clock."""
     if reason := without_iterations(frames):
         return reason
-    if seen := first_row(frames, "coverage_operations"):
-        if seen["operations"] and seen["unlinked"] == seen["operations"]:
-            return "the launches were not recorded, so the cause of idle time cannot be known"
-        if clocks_disagree(seen):
-            return "the clocks of host and GPU disagree, so the cause of idle time cannot be known"
+    seen = first_row(frames, "coverage_operations")
+    if seen and seen["operations"] and seen["unlinked"] == seen["operations"]:
+        return "the launches were not recorded, so the cause of idle time cannot be known"
+    if first_row(frames, "clock_skew", is_skewed=True):
+        return "the clocks of host and GPU disagree, so the cause of idle time cannot be known"
     return None
-
-
-def clocks_disagree(seen: Mapping[str, Any]) -> bool:
-    """Whether a row of ``coverage_operations`` shows operations before their launches."""
-    linked = seen["operations"] - seen["unlinked"]
-    return bool(linked and seen["early"] >= EARLY_SHARE * linked and seen["earliest_ns"] > EARLY_NS)
 
 
 def worth(frames: Frames, steady: Steady, scenario: str, measured_ms: float) -> Worth | None:

@@ -21,6 +21,7 @@ READS = (
     "op_phase",
     "op_class",
     "stream_wait",
+    "clock_skew",
 )
 """What ``timelines`` reads."""
 
@@ -55,9 +56,12 @@ class Timeline:
 
 
 def timelines(frames: Mapping[str, pl.DataFrame], settings: Settings) -> list[Timeline]:
-    """One timeline for each device that has enough steady iterations in a row."""
+    """One timeline for each device that has enough steady iterations in a row, and a clock that
+    agrees with the host's."""
     made = []
-    for device_id in frames["iteration_window"]["device_id"].unique().sort().to_list():
+    skewed = frames["clock_skew"].filter(pl.col("is_skewed"))["process_id"]
+    windows = frames["iteration_window"].filter(~pl.col("process_id").is_in(skewed.implode()))
+    for device_id in windows["device_id"].unique().sort().to_list():
         timeline = _timeline(frames, device_id, settings)
         if timeline is not None:
             made.append(timeline)

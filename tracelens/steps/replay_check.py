@@ -1,7 +1,7 @@
 """How well the replay reproduces each device's iterations with nothing taken away.
 
 reads: launched_op, api_call, api_kind, host_pause, iteration_window, op_phase, op_class,
-       stream_wait
+       stream_wait, clock_skew
 row:   one device
 
 device_id           BIGINT  the device

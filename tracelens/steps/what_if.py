@@ -1,7 +1,7 @@
 """What each finding's cure is worth: measured time less a replay without the finding's cause.
 
 reads: launched_op, api_call, api_kind, host_pause, iteration_window, op_phase, op_class,
-       stream_wait, idle_cause, replay_check, profiler_overhead
+       stream_wait, clock_skew, idle_cause, replay_check, profiler_overhead
 row:   one finding on one device
 
 device_id       BIGINT   the device
