@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from tracelens import sqlfiles
+from tracelens.cache import Cache, key_of
 from tracelens.options import Options
 from tracelens.settings import Settings
 from tracelens.staging import Stager
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tracelens.loaders import Source
+
+_KEPT_BYTES = 64 << 20
+"""A frame beyond this is quicker made again than kept: no report reads one."""
 
 
 @cache
@@ -69,15 +76,17 @@ class Engine:
         sources: Sequence[Source],
         options: Options | None = None,
         settings: Settings | None = None,
+        cache: Cache | None = None,
+        memory_limit: str | None = None,
     ) -> None:
         self.sources = sources
         self.options = options or Options()
         self.settings = settings or Settings()
         self.connection = duckdb.connect(":memory:")
         self._built: set[str] = set()
-        self._stager = Stager(self.connection, sources)
-        self.connection.execute("SET autoload_known_extensions = false")
-        self.connection.execute("SET autoinstall_known_extensions = false")
+        self._cache = cache
+        self._stager = Stager(self.connection, sources, cache)
+        self._configure(memory_limit)
         self._set_variables(asdict(self.settings))
 
     def need(self, *names: str) -> None:
@@ -90,6 +99,35 @@ class Engine:
         """A relation as a polars frame."""
         self.need(name)
         return self.frame_of(f'SELECT * FROM "{name}"')
+
+    def frames(self, names: Iterable[str]) -> dict[str, pl.DataFrame]:
+        """Relations as frames, from the cache where an earlier run with the same choices left them.
+
+        ``need`` may still have to build one of them afterwards.
+        """
+        wanted = dict.fromkeys(names)
+        kept = {name: self._kept(name) for name in wanted}
+        self.need(*(name for name, frame in kept.items() if frame is None))
+        return {
+            name: self._newly_made(name) if frame is None else frame for name, frame in kept.items()
+        }
+
+    def _kept(self, name: str) -> pl.DataFrame | None:
+        if self._cache is None or name in self._built:
+            return None
+        return self._cache.frame(self._cache_key(name))
+
+    def _newly_made(self, name: str) -> pl.DataFrame:
+        frame = self.frame(name)
+        if self._cache is not None and frame.estimated_size() <= _KEPT_BYTES:
+            self._cache.keep(self._cache_key(name), frame.write_parquet)
+        return frame
+
+    def _cache_key(self, name: str) -> str:
+        phases = self.options.phases
+        patterns = phases.read_bytes() if phases is not None and phases.is_file() else b""
+        ranks = [source.info.rank_in_name for source in self.sources]
+        return f"{name}.{key_of(self.options, patterns, self.settings, ranks)}"
 
     def frame_of(self, query: str) -> pl.DataFrame:
         """The answer of a query as a polars frame."""
@@ -117,6 +155,15 @@ class Engine:
         self.connection.execute(f'CREATE OR REPLACE TABLE main."{name}" AS SELECT * FROM _given')
         self.connection.unregister("_given")
         self._built.add(name)
+
+    def _configure(self, memory_limit: str | None) -> None:
+        """Keep DuckDB from looking for extensions, and have it spill beside no input."""
+        self.connection.execute("SET autoload_known_extensions = false")
+        self.connection.execute("SET autoinstall_known_extensions = false")
+        own = Path(tempfile.gettempdir()) / f"tracelens-{uuid.uuid4().hex}"
+        self.connection.execute("SET temp_directory = ?", [str(own)])
+        if memory_limit is not None:
+            self.connection.execute("SET memory_limit = ?", [memory_limit])
 
     def _set_variables(self, values: Mapping[str, Any]) -> None:
         for key, value in values.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens import sqlfiles
@@ -10,6 +11,7 @@ from tracelens import sqlfiles
 if TYPE_CHECKING:
     import duckdb
 
+    from tracelens.cache import Cache
     from tracelens.loaders import Source
 
 _RAW = "raw."
@@ -18,8 +20,14 @@ _RAW = "raw."
 class Stager:
     """The files of a run, and the staging relations that can be filled from them."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        sources: Sequence[Source],
+        cache: Cache | None = None,
+    ) -> None:
         self._connection = connection
+        self._cache = cache
         self._sources = sources
         self._modules = [sqlfiles.staging(s.info.staging) for s in sources]
         self._raw: list[dict[str, Any]] = [{} for _ in sources]
@@ -33,12 +41,37 @@ class Stager:
 
     def prefetch(self, names: Iterable[str]) -> None:
         """Read all raw tables that these relations will need at once, so that reading overlaps."""
-        self._wanted.update(names)
+        self._wanted.update(name for name in names if self._kept(name) is None)
         for source_id in range(len(self._sources)):
             self._load(source_id, self._raw_tables(source_id, self._wanted))
 
     def fill(self, name: str) -> None:
-        """Make a staging relation from every file of the run."""
+        """Make a staging relation from every file of the run, or from what an earlier run kept."""
+        if not self._fill_from_cache(name):
+            self._fill_from_files(name)
+            # a file that is asked about twice will be asked about again
+            if self._cache is not None and self._cache.was_here:
+                table = self._connection.table(name)
+                self._cache.keep(_key(name), lambda path: table.write_parquet(str(path)))
+
+    def _kept(self, name: str) -> Path | None:
+        return None if self._cache is None else self._cache.find(_key(name))
+
+    def _fill_from_cache(self, name: str) -> bool:
+        kept = self._kept(name)
+        if kept is None:
+            return False
+        import duckdb
+
+        try:
+            self._connection.execute(
+                f'CREATE TABLE main."{name}" AS FROM read_parquet(?)', [str(kept)]
+            )
+        except duckdb.Error:  # removed or damaged meanwhile
+            return False
+        return True
+
+    def _fill_from_files(self, name: str) -> None:
         for source_id, modules in enumerate(self._modules):
             tables = self._raw_tables(source_id, [name])
             self._load(source_id, tables)
@@ -75,3 +108,7 @@ class Stager:
         missing = sorted(tables - set(self._raw[source_id]))
         if missing:
             self._raw[source_id].update(self._sources[source_id].load(missing))
+
+
+def _key(name: str) -> str:
+    return f"staged.{name}"
