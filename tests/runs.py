@@ -8,13 +8,10 @@ from typing import Any
 import polars as pl
 
 from tracelens.diagnosis import CoverageWarning, Diagnosis, Evidence, Findings, NotChecked
-from tracelens.loaders import SourceInfo
 from tracelens.options import Options
 from tracelens.report import Report, build
 
-SOURCES = [
-    SourceInfo(Path("run.sqlite"), "nsys-sqlite", "nsys", producer="Nsight Systems 2023.4.4")
-]
+FILES = [Path("run.sqlite")]
 
 
 def phase(index: int, role: str | None, name: str, span: float, kernels: int) -> dict[str, Any]:
@@ -40,6 +37,12 @@ def frames() -> dict[str, pl.DataFrame]:
     """Four iterations of 90, 60, 62 and an unknown period; the first is warm-up."""
     periods = [90.0, 60.0, 62.0, None]
     rows: dict[str, list[dict[str, Any]]] = {
+        "source": [
+            {
+                "source_id": 0, "format": "nsys-sqlite", "producer": "Nsight Systems 2023.4.4",
+                "rank_in_name": None, "notes": "[]",
+            }
+        ],
         "trace_count": [
             {
                 "kernels": 400, "memcpys": 4, "memsets": 0, "graph_launches": 0, "api_calls": 500,
@@ -164,4 +167,4 @@ def report(
     options: Options | None = None,
 ) -> Report:
     """The report of that run, or of frames in its stead."""
-    return build(given or frames(), SOURCES, findings, options or Options())
+    return build(given or frames(), FILES, findings, options or Options())

@@ -7,6 +7,8 @@ is read or computed.
 from __future__ import annotations
 
 import importlib
+import json
+import os
 import pkgutil
 import tempfile
 import uuid
@@ -107,10 +109,12 @@ class Engine:
         """
         wanted = dict.fromkeys(names)
         kept = {name: self._kept(name) for name in wanted}
-        self.need(*(name for name, frame in kept.items() if frame is None))
-        return {
-            name: self._newly_made(name) if frame is None else frame for name, frame in kept.items()
-        }
+        missing = [name for name, frame in kept.items() if frame is None]
+        self.need(*missing)
+        made = {name: self._newly_made(name) for name in missing}
+        if made and self._cache is not None:
+            self._cache.prune()
+        return {name: made[name] if frame is None else frame for name, frame in kept.items()}
 
     def _kept(self, name: str) -> pl.DataFrame | None:
         if self._cache is None or name in self._built:
@@ -162,8 +166,8 @@ class Engine:
         self.connection.execute("SET autoinstall_known_extensions = false")
         own = Path(tempfile.gettempdir()) / f"tracelens-{uuid.uuid4().hex}"
         self.connection.execute("SET temp_directory = ?", [str(own)])
-        if memory_limit is not None:
-            self.connection.execute("SET memory_limit = ?", [memory_limit])
+        half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        self.connection.execute("SET memory_limit = ?", [memory_limit or f"{half}B"])
 
     def _set_variables(self, values: Mapping[str, Any]) -> None:
         for key, value in values.items():
@@ -200,18 +204,18 @@ class Engine:
 
 
 def _source_frame(sources: Sequence[Source]) -> pl.DataFrame:
-    """The files of the run, in the order of the arguments."""
+    """The files of the run, in the order of the arguments, and what their loaders say of them."""
     import polars as pl
 
     rows = [
-        (i, str(s.info.path), s.info.format, s.info.producer, s.info.rank_in_name)
-        for i, s in enumerate(sources)
+        (i, info.format, info.producer, info.rank_in_name, json.dumps(info.notes))
+        for i, info in enumerate(source.info for source in sources)
     ]
     schema = {
         "source_id": pl.Int64,
-        "path": pl.String,
         "format": pl.String,
         "producer": pl.String,
         "rank_in_name": pl.Int64,
+        "notes": pl.String,
     }
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -5,6 +5,7 @@ Every number of it can be asked for its SQL: the frames are relations of the sam
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,10 +14,11 @@ from tracelens._version import __version__
 from tracelens.stats import median, number, stats
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from tracelens.diagnosis import Findings
-    from tracelens.loaders import SourceInfo
     from tracelens.options import Options
 
 Report: TypeAlias = dict[str, Any]
@@ -35,6 +37,7 @@ READS = (
     "phase_instances",
     "phase_ratio",
     "ranks",
+    "source",
     "trace_count",
 )
 """Relations that a report is made from."""
@@ -47,17 +50,15 @@ _PERIODIC = 3
 _SURENESS = {"low": 1, "medium": 2, "high": 3}
 
 
-def build(
-    frames: Frames, sources: Sequence[SourceInfo], findings: Findings, options: Options
-) -> Report:
+def build(frames: Frames, files: Sequence[Path], findings: Findings, options: Options) -> Report:
     """The report of one run: plain dicts, lists, strings and finite numbers; times in ms."""
     rows = {name: frames[name].to_dicts() for name in READS}
     iterations = _iterations(rows["iteration"], rows["iterations"])
     return {
         "schema": SCHEMA,
         "tool": {"version": __version__},
-        "trace": _trace(sources, rows["trace_count"], rows["devices"]),
-        "coverage": _coverage(rows["attribution_count"], sources, findings),
+        "trace": _trace(files, rows["source"], rows["trace_count"], rows["devices"]),
+        "coverage": _coverage(rows["attribution_count"], rows["source"], findings),
         "iterations": iterations,
         "throughput": _throughput(iterations["period_ms"], options.samples_per_iteration),
         "phases": _phases(rows["phase_instances"]),
@@ -76,13 +77,13 @@ def _steady(rows: Rows) -> Rows:
     return [row for row in rows if row["is_steady"]] or rows
 
 
-def _trace(sources: Sequence[SourceInfo], counts: Rows, devices: Rows) -> dict[str, Any]:
+def _trace(files: Sequence[Path], sources: Rows, counts: Rows, devices: Rows) -> dict[str, Any]:
     total = counts[0]
     start, end = total["start_ns"], total["end_ns"]
     return {
-        "files": [str(source.path) for source in sources],
-        "format": _joined(source.format for source in sources),
-        "producer": _joined(source.producer for source in sources),
+        "files": [str(path) for path in files],
+        "format": _joined(source["format"] for source in sources),
+        "producer": _joined(source["producer"] for source in sources),
         "span_ms": 0.0 if start is None else number((end - start) / 1e6),
         "counts": {name: total[name] for name in COUNTS},
         "devices": [
@@ -104,12 +105,12 @@ def _joined(values: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(filter(None, values)))
 
 
-def _coverage(counts: Rows, sources: Sequence[SourceInfo], findings: Findings) -> dict[str, Any]:
+def _coverage(counts: Rows, sources: Rows, findings: Findings) -> dict[str, Any]:
     total = counts[0]
     notes = [
         {"code": code, "severity": "low", "message": message, "advice": advice}
         for source in sources
-        for code, message, advice in source.notes
+        for code, message, advice in json.loads(source["notes"])
     ]
     return {
         "attribution": {**{m: total[m] for m in METHODS}, "none": total["unattributed"]},

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
+    from tracelens.cache import Cache
     from tracelens.diagnosis import Diagnosis, Findings
     from tracelens.engine import Engine
     from tracelens.report import Report
@@ -27,12 +28,17 @@ def open(
     iterations: str | None = None,
     phases: PathLike | None = None,
     samples_per_iteration: float | None = None,
+    cache: PathLike | bool = True,
+    memory_limit: str | None = None,
 ) -> Trace:
     """Open a recording; several files, or a list of them, are the ranks of one run.
 
     ``iterations`` is a regular expression that the names of iteration ranges match (found by
-    itself where None), ``phases`` a TOML file with more patterns for roles. Nothing is read before
-    it is asked for, and nothing is ever written.
+    itself where None), ``phases`` a TOML file with more patterns for roles. ``cache`` is a folder
+    for what is worth keeping between analyses: the user's own (True), another, or none (False).
+    ``memory_limit`` bounds the tables in memory ("4GB"; half of the machine's where None): beyond
+    it they spill to temporary files. Nothing is read before it is asked for, and the recordings
+    are never written to.
 
     Raises TracelensError where a file is missing, damaged, or no recording.
     """
@@ -47,7 +53,9 @@ def open(
         phases=None if phases is None else Path(phases),
         samples_per_iteration=samples_per_iteration,
     )
-    return Trace(Engine([open_source(path) for path in files], options))
+    sources = [open_source(path) for path in files]
+    kept = _cache_for([source.info.path for source in sources], cache)
+    return Trace(Engine(sources, options, cache=kept, memory_limit=memory_limit))
 
 
 class Trace:
@@ -194,8 +202,8 @@ class Trace:
         from tracelens.rules import relations
         from tracelens.rules._runner import find
 
-        self._engine.need(*relations())
-        return find(self._engine.frame)
+        frames = self._engine.frames(relations())
+        return find(frames.__getitem__)
 
     def diagnose(self) -> list[Diagnosis]:
         """Findings, the most urgent first. A healthy run has none above ``low``."""
@@ -205,10 +213,8 @@ class Trace:
         """The whole report as plain dicts, lists, strings and finite numbers ("tracelens/1")."""
         from tracelens import report
 
-        self._engine.need(*report.READS)
-        frames = {name: self._engine.frame(name) for name in report.READS}
-        sources = [source.info for source in self._engine.sources]
-        return report.build(frames, sources, self.findings, self._engine.options)
+        frames = self._engine.frames(report.READS)
+        return report.build(frames, self.files, self.findings, self._engine.options)
 
     def __repr__(self) -> str:
         return f"Trace({', '.join(repr(str(path)) for path in self.files)})"
@@ -219,6 +225,14 @@ class Trace:
         from tracelens.reports import text
 
         return f"<pre>{escape(text.render(self.report(), width=100))}</pre>"
+
+
+def _cache_for(files: Sequence[Path], wanted: PathLike | bool) -> Cache | None:
+    from tracelens.cache import Cache, default_root
+
+    if wanted is False:
+        return None
+    return Cache(default_root() if wanted is True else Path(wanted), files)
 
 
 def _named(query: str, known: Sequence[str]) -> list[str]:

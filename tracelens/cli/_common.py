@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import click
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+
+
+def run_options(command: _Command) -> _Command:
+    """Add what every command that opens a run takes: ``no_cache`` and ``memory_limit``."""
+    command = click.option(
+        "--memory-limit", metavar="SIZE", callback=_size,
+        help="Memory for tables, such as 4GB; beyond it they spill to disk.  [default: half]",
+    )(command)  # fmt: skip
+    return click.option(
+        "--no-cache", is_flag=True, help="Neither use nor keep what other runs computed."
+    )(command)
+
+
+def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B)", value, re.IGNORECASE):
+        raise click.BadParameter(f"{value!r} is no size: say 500MB or 4GB.")
+    return value
 
 
 def terminal_width() -> int:

@@ -31,6 +31,7 @@ _LOUDER = {"high": ("high",), "medium": ("high", "medium")}
     "--fail-on", type=click.Choice(tuple(_LOUDER)), help="Exit with 1 on such a finding, or worse."
 )
 @click.option("--no-color", is_flag=True, help="No colours, even on a terminal.")
+@_common.run_options
 def command(
     run: tuple[Path, ...],
     form: str,
@@ -40,6 +41,8 @@ def command(
     samples: float | None,
     fail_on: str | None,
     no_color: bool,
+    no_cache: bool,
+    memory_limit: str | None,
 ) -> None:
     """Say where each iteration's time went, what to fix first, and what that is worth.
 
@@ -53,7 +56,14 @@ def command(
     from tracelens.trace import open as open_trace
 
     with _common.working("analysing"):
-        trace = open_trace(run, iterations=iterations, phases=phases, samples_per_iteration=samples)
+        trace = open_trace(
+            run,
+            iterations=iterations,
+            phases=phases,
+            samples_per_iteration=samples,
+            cache=not no_cache,
+            memory_limit=memory_limit,
+        )
         report = trace.report()
     color = _common.wants_color(no_color, output)
     text = renderer(form).render(report, width=_common.terminal_width(), color=color)

@@ -27,7 +27,8 @@ _INTERNAL = ("device_id", "process_id")
 @click.command()
 @click.argument("finding", metavar="ID")
 @click.argument("run", nargs=-1, type=click.Path(path_type=Path))
-def command(finding: str, run: tuple[Path, ...]) -> None:
+@_common.run_options
+def command(finding: str, run: tuple[Path, ...], no_cache: bool, memory_limit: str | None) -> None:
     """Say what a finding means: cause, cure, and when it is wrong.
 
     With a run also what was found in it, the numbers behind it, and the SQL that gave them.
@@ -43,7 +44,7 @@ def command(finding: str, run: tuple[Path, ...]) -> None:
     lines = [rule.manual, ""]
     if run:
         with _common.working("analysing"):
-            trace = open_trace(run)
+            trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit)
             lines += [*_found(trace, rule), *_numbers(trace, rule)]
     _common.write("\n".join(lines).rstrip() + "\n", None)
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
 )
-def command(files: tuple[Path, ...]) -> None:
+@_common.run_options
+def command(files: tuple[Path, ...], no_cache: bool, memory_limit: str | None) -> None:
     """Say what is in a recording, what is missing, what that prevents, and how to record it.
 
     \b
@@ -29,7 +30,9 @@ def command(files: tuple[Path, ...]) -> None:
 
     for place, path in enumerate(files):
         with _common.working("reading"):
-            text = "\n".join(_lines(open_trace(path)))
+            text = "\n".join(
+                _lines(open_trace(path, cache=not no_cache, memory_limit=memory_limit))
+            )
         _common.write(f"{chr(10) if place else ''}{text}\n", None)
 
 

@@ -28,7 +28,15 @@ _SHOWN_ROWS = 1000
     help="Form of the answer.",
 )  # fmt: skip
 @click.option("--output", type=click.Path(path_type=Path), help="Write the answer to this file.")
-def command(files: tuple[str, ...], tables: bool, form: str, output: Path | None) -> None:
+@_common.run_options
+def command(
+    files: tuple[str, ...],
+    tables: bool,
+    form: str,
+    output: Path | None,
+    no_cache: bool,
+    memory_limit: str | None,
+) -> None:
     """Ask a run anything, in DuckDB's SQL.
 
     \b
@@ -47,7 +55,7 @@ def command(files: tuple[str, ...], tables: bool, form: str, output: Path | None
     if form == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output FILE.")
     with _common.working("querying"):
-        answer = _answer(open_trace(paths), query)
+        answer = _answer(open_trace(paths, cache=not no_cache, memory_limit=memory_limit), query)
     if form == "parquet" and output is not None:
         import pyarrow.parquet as pq
 
