@@ -27,6 +27,7 @@ _LEVELS = 4
 )  # fmt: skip
 @click.option("--output", type=click.Path(path_type=Path), help="Write the tree to this file.")
 @click.option("--no-color", is_flag=True, help="No colours, even on a terminal.")
+@_common.run_options
 def command(
     run: tuple[Path, ...],
     depth: int | None,
@@ -34,6 +35,8 @@ def command(
     form: str,
     output: Path | None,
     no_color: bool,
+    no_cache: bool,
+    memory_limit: str | None,
 ) -> None:
     """Show the nested ranges of a run, alike ones together, with their CPU and GPU time.
 
@@ -50,7 +53,7 @@ def command(
     from tracelens.trace import open as open_trace
 
     with _common.working("reading"):
-        trace = open_trace(run)
+        trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit)
         levels = depth or (_LEVELS if form == "text" else None)
         processes = _tree.nested(trace.tree(), levels, domains)
     if form == "json":
