@@ -86,6 +86,11 @@ def frames() -> dict[str, pl.DataFrame]:
                 phase(i, "optimizer", "optim", 3.0, 18),
             )
         ],
+        "phase_budget": [
+            phase_budget("forward", compute=36, wait=3),
+            phase_budget("backward", compute=72),
+            phase_budget("optimizer", compute=4, launch=5),
+        ],
         "phase_ratio": [
             {"iteration_index": i, "is_steady": i > 0, "backward_over_forward": (23 + i) / (11 + i)}
             for i in range(4)
@@ -122,6 +127,13 @@ def frames() -> dict[str, pl.DataFrame]:
         ],
     }  # fmt: skip
     return {name: pl.DataFrame(given) for name, given in rows.items()}
+
+
+def phase_budget(phase: str, compute: int, launch: int = 0, wait: int = 0) -> dict[str, Any]:
+    return {
+        "phase": phase, "compute_ns": compute, "communication_ns": 0, "copy_ns": 0,
+        "launch_ns": launch, "wait_ns": wait,
+    }  # fmt: skip
 
 
 def budget_part(part: str, role: str | None, cause: str | None, ms: float) -> dict[str, Any]:

@@ -34,6 +34,7 @@ READS = (
     "iterations",
     "kernels",
     "optimizer_density",
+    "phase_budget",
     "phase_instances",
     "phase_ratio",
     "ranks",
@@ -45,6 +46,13 @@ COUNTS = ("kernels", "memcpys", "memsets", "graph_launches", "api_calls", "range
 METHODS = ("direct", "cross_thread", "graph", "annotation")
 TOP_KERNELS = 20
 """Names listed in a report: the rest is a query away, and rarely worth a reader's time."""
+_VERDICTS = {
+    "compute_ns": "compute-bound",
+    "launch_ns": "launch-bound",
+    "copy_ns": "transfer-bound",
+    "communication_ns": "communication-bound",
+    "wait_ns": "waiting",
+}
 _PERIODIC = 3
 """Below this many iterations nothing periodic is claimed."""
 _SURENESS = {"low": 1, "medium": 2, "high": 3}
@@ -61,7 +69,7 @@ def build(frames: Frames, files: Sequence[Path], findings: Findings, options: Op
         "coverage": _coverage(rows["attribution_count"], rows["source"], findings),
         "iterations": iterations,
         "throughput": _throughput(iterations["period_ms"], options.samples_per_iteration),
-        "phases": _phases(rows["phase_instances"]),
+        "phases": _phases(rows["phase_instances"], rows["phase_budget"]),
         "ratios": {"backward_over_forward": _ratio(rows["phase_ratio"])},
         "optimizer": _optimizer(rows["optimizer_density"]),
         "budget": _budget(rows["budget"]) + _unknown_budget(rows),
@@ -157,12 +165,15 @@ def _throughput(period_ms: Mapping[str, Any], samples: float | None) -> dict[str
     return {"samples_per_iteration": samples, "samples_per_second": rate}
 
 
-def _phases(instances: Rows) -> Rows:
+def _phases(instances: Rows, budgets: Rows) -> Rows:
     """One row a role over all devices, the longest first."""
     of_phase: dict[str, Rows] = {}
     for row in instances:
         of_phase.setdefault(row["phase"], []).append(row)
-    phases = [_phase(phase, rows) for phase, rows in of_phase.items()]
+    verdicts = {row["phase"]: _verdict(row) for row in budgets}
+    phases = [
+        {**_phase(phase, rows), "verdict": verdicts.get(phase)} for phase, rows in of_phase.items()
+    ]
     return sorted(phases, key=lambda p: (-(p["gpu_span_ms"]["median"] or 0.0), p["phase"]))
 
 
@@ -185,6 +196,12 @@ def _phase(phase: str, instances: Rows) -> dict[str, Any]:
         "mean_kernel_us": number(kernel_us / kernels) if kernels else None,
         "attribution": attribution,
     }
+
+
+def _verdict(budget: Mapping[str, Any]) -> str | None:
+    """What takes most of a phase's time; None where it took none in the steady state."""
+    column, verdict = max(_VERDICTS.items(), key=lambda item: budget[item[0]])
+    return verdict if budget[column] > 0 else None
 
 
 def _ratio(ratios: Rows) -> float | None:

@@ -163,3 +163,13 @@ def test_kernels_are_summed_over_devices() -> None:
     (told,) = report(given)["kernels"]
     assert (told["instances"], told["total_ms"], told["mean_us"]) == (300, 150.0, 500.0)
     assert told["share_pct"] == 100.0
+
+
+def test_the_verdict_on_a_phase_is_what_takes_most_of_its_time() -> None:
+    told = {p["phase"]: p["verdict"] for p in report()["phases"]}
+    assert told == {
+        "backward": "compute-bound", "forward": "compute-bound", "optimizer": "launch-bound",
+    }  # fmt: skip
+    given = frames()
+    given["phase_budget"] = given["phase_budget"].clear()
+    assert {p["verdict"] for p in report(given)["phases"]} == {None}

@@ -139,3 +139,30 @@ def test_phases_count_steady_instances_or_all_where_none_is() -> None:
     ]
     assert told[0]["names"] == ["forward", "fwd"]
     assert told[0]["mean_kernel_us"] == 2.0
+
+
+def test_phase_budget_divides_the_time_of_each_phase() -> None:
+    ops = [
+        {"op_id": n, "name_id": n, "phase": phase, "start_ns": 0, "end_ns": ns}
+        for n, (phase, ns) in enumerate([("forward", 60), ("forward", 30), ("data", 40)])
+    ]
+    kinds = ["compute", "communication", "copy"]
+    made = engine(
+        budget_part=[
+            {"device_id": 0, "iteration_index": 1, "part": "compute", "role": "forward", "ns": 60}
+        ],
+        idle_cause=[
+            {"device_id": 0, "iteration_index": 1, "role": role, "cause": cause, "idle_ns": ns}
+            for role, cause, ns in (("forward", "launch", 7), ("data", "input", 90))
+        ],
+        iteration_window=[{"device_id": 0, "iteration_index": 1, "is_steady": True}],
+        phase_instance=[
+            {"phase": phase, "busy_ns": busy, "is_steady": True}
+            for phase, busy in (("forward", 80), ("data", 40))
+        ],
+        phase_op=ops,
+        launched_op=ops,
+        op_class=[{"name_id": n, "op_class": kind} for n, kind in enumerate(kinds)],
+    )
+    told = {row.pop("phase"): tuple(row.values()) for row in made.frame("phase_budget").to_dicts()}
+    assert told == {"forward": (60, 20, 0, 7, 0), "data": (0, 0, 40, 0, 90)}

@@ -177,15 +177,16 @@ def _ranks(report: Report) -> Iterator[RenderableType]:
 def _phases(report: Report) -> Iterator[RenderableType]:
     if not report["phases"]:
         return
-    heads = ["GPU ms", "busy ms", "busy", "CPU ms", "kernels", "mean µs", "times"]
-    table = _table(("median", "left"), *((h, "right") for h in heads))
+    heads = ["GPU ms", "busy", "CPU ms", "kernels", "mean µs", "times"]
+    sides = *((h, "right") for h in heads), ("verdict", "left")
+    table = _table(("median", "left"), *sides)
     for phase in report["phases"][:_SHOWN_PHASES]:
         span, busy = phase["gpu_span_ms"]["median"], phase["gpu_busy_ms"]["median"]
         table.add_row(
-            words.clean(phase["phase"]), words.ms(span), words.ms(busy),
-            words.percent(words.share(busy, span)),
+            words.clean(phase["phase"]), words.ms(span), words.percent(words.share(busy, span)),
             words.ms(phase["cpu_ms"]["median"]), words.count(phase["kernels_per_instance"]),
             words.us(phase["mean_kernel_us"]), words.count(phase["instances"]),
+            phase["verdict"] or words.MISSING,
         )  # fmt: skip
     yield table
     ratio, optimizer = report["ratios"]["backward_over_forward"], report["optimizer"]
