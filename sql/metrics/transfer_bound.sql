@@ -25,12 +25,11 @@ WITH covering AS (
     WHERE c.op_class <> 'copy'
 ),
 
--- covered time before a moment: what the islands before it hold, and the part of its own island
+-- time covered up to to_ns, without a gap from start_ns on: what was covered before a moment in between follows
 covered AS (
     SELECT
         device_id,
         start_ns,
-        greatest(start_ns, coalesce(covered_to_ns, start_ns)) AS from_ns,
         greatest(end_ns, coalesce(covered_to_ns, end_ns)) AS to_ns,
         sum(greatest(end_ns - greatest(start_ns, coalesce(covered_to_ns, start_ns)), 0)) OVER (
             PARTITION BY device_id ORDER BY start_ns, end_ns ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
@@ -63,7 +62,7 @@ moment AS (
 beside AS (
     SELECT
         m.op_id,
-        sum(m.sign * coalesce(c.total_ns - greatest(c.to_ns - greatest(m.at_ns, c.from_ns), 0), 0)) AS ns
+        sum(m.sign * coalesce(c.total_ns - greatest(c.to_ns - m.at_ns, 0), 0)) AS ns
     FROM moment AS m
     ASOF LEFT JOIN (SELECT * FROM covered WHERE place = 1) AS c ON m.device_id = c.device_id AND m.at_ns >= c.start_ns
     GROUP BY m.op_id
