@@ -138,6 +138,14 @@ class Trace:
         """One row a GPU operation: name, start_ns, end_ns, its launch, phase and iteration."""
         return self._engine.frame("operations")
 
+    def graph_operations(self) -> pl.DataFrame:
+        """One row an operation in a CUDA graph: where it was launched, and where captured.
+
+        ``launched_in`` and ``captured_in`` name the innermost ranges, ``launch_phase`` and
+        ``capture_phase`` the phases; ``phases`` counts the second.
+        """
+        return self._engine.frame("graph_operations")
+
     def budget(self) -> pl.DataFrame:
         """One row a part of an ordinary iteration on one device: part, role, cause, ms, share_pct.
 

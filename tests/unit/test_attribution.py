@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from bare import put
 from exports import PID, Call, Kernel, Node, Range, make_export
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tracelens.engine import Engine
 from tracelens.loaders import open_source
+from tracelens.settings import Settings
 
 MAIN, HELPER = PID, PID + 1
 # Two iterations on the main thread: forward, backward, optimizer.
@@ -131,3 +136,87 @@ def test_nodes_of_a_graph_belong_where_they_were_created(
         ("forward", "graph"),
         ("backward", "graph"),
     ]
+
+
+PHASE_RANGE = {
+    "range_id": pl.Int64,
+    "process_id": pl.Int64,
+    "thread_id": pl.Int64,
+    "name": pl.String,
+    "phase": pl.String,
+    "is_known_role": pl.Boolean,
+    "start_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "is_open": pl.Boolean,
+}
+MOMENT = {"process_id": pl.Int64, "thread_id": pl.Int64, "at_ns": pl.Int64}
+Phase = tuple[int, int, str, int, int]
+"""Its id, thread, role, start and end."""
+
+
+@st.composite
+def phases(draw: st.DrawFn) -> list[Phase]:
+    """Phases of threads 1 and 2, one after another on each, some with another inside."""
+    made: list[Phase] = []
+    for thread in (1, 2):
+        now = 0
+        for wait, length, role, inner in draw(
+            st.lists(
+                st.tuples(
+                    st.integers(0, 4),
+                    st.integers(2, 8),
+                    st.sampled_from(["forward", "backward"]),
+                    st.booleans(),
+                ),
+                max_size=4 if thread == 1 else 1,
+            )
+        ):
+            start, now = now + wait, now + wait + length
+            made.append((len(made), thread, role, start, now))
+            if inner:
+                made.append((len(made), thread, "data", start + 1, now - 1))
+    return made
+
+
+def slow_attribution(
+    ranges: list[Phase], moments: set[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[int, str]]:
+    """The definition, word by word: the innermost phase of the thread, else a helper's."""
+
+    def innermost(thread: int, at: int) -> int | None:
+        around = [r for r in ranges if r[1] == thread and r[3] <= at < r[4]]
+        return max(around, key=lambda r: r[3])[0] if around else None
+
+    found: dict[tuple[int, int], tuple[int, str]] = {}
+    elsewhere: dict[int, dict[int, int | None]] = {}
+    for thread, at in moments:
+        own = innermost(thread, at)
+        if own is not None:
+            found[thread, at] = (own, "direct")
+            continue
+        others = {r[1] for r in ranges} - {thread}
+        there = [i for i in (innermost(other, at) for other in others) if i is not None]
+        if others:
+            elsewhere.setdefault(thread, {})[at] = there[0] if len(there) == 1 else None
+    role = {r[0]: r[2] for r in ranges}
+    for thread, seen in elsewhere.items():
+        roles = [role[i] for i in seen.values() if i is not None]
+        most = max((roles.count(r) for r in set(roles)), default=0)
+        if roles and most >= Settings().helper_role_share * len(seen):
+            for at, i in seen.items():
+                if i is not None:
+                    found[thread, at] = (i, "cross_thread")
+    return found
+
+
+@given(phases(), st.sets(st.tuples(st.integers(1, 3), st.integers(0, 30)), max_size=25))
+def test_attribution_is_what_the_slow_version_says(
+    ranges: list[Phase], moments: set[tuple[int, int]]
+) -> None:
+    engine = Engine([])
+    rows = [(i, 1, thread, role, role, True, a, b, False) for i, thread, role, a, b in ranges]
+    put(engine, "phase_range", PHASE_RANGE, rows)
+    put(engine, "launch_moment", MOMENT, [(1, thread, at) for thread, at in sorted(moments)])
+    frame = engine.frame("moment_phase")
+    found = frame.select("thread_id", "at_ns", "known_range_id", "known_method").rows()
+    assert {(t, at): (i, how) for t, at, i, how in found} == slow_attribution(ranges, moments)
