@@ -125,6 +125,20 @@ def frames() -> dict[str, pl.DataFrame]:
                 "mean_us": 600.0, "share_pct": 80.0,
             }
         ],
+        "operators": [
+            {
+                "name": "aten::mm", "calls": 100, "cpu_ms": 5.25, "self_cpu_ms": 5.0,
+                "gpu_ms": 120.0, "self_gpu_ms": 120.0, "operations": 200, "shapes": 3,
+            }
+        ],
+        "memory_summary": [
+            {
+                "device_index": 0, "allocations": 933, "peak_mb": 1499.75,
+                "peak_reserved_mb": 1556.0, "allocations_per_iteration": 311.0,
+                "allocated_mb_per_iteration": 2442.5, "growth_mb_per_iteration": 1.5,
+                "is_absolute": True,
+            }
+        ],
     }  # fmt: skip
     return {name: pl.DataFrame(given) for name, given in rows.items()}
 

@@ -33,6 +33,8 @@ READS = (
     "iteration",
     "iterations",
     "kernels",
+    "memory_summary",
+    "operators",
     "optimizer_density",
     "phase_budget",
     "phase_instances",
@@ -45,6 +47,7 @@ READS = (
 COUNTS = ("kernels", "memcpys", "memsets", "graph_launches", "api_calls", "ranges", "marks")
 METHODS = ("direct", "cross_thread", "graph", "annotation")
 TOP_KERNELS = 20
+TOP_OPERATORS = 20
 """Names listed in a report: the rest is a query away, and rarely worth a reader's time."""
 _VERDICTS = {
     "compute_ns": "compute-bound",
@@ -75,6 +78,8 @@ def build(frames: Frames, files: Sequence[Path], findings: Findings, options: Op
         "budget": _budget(rows["budget"]) + _unknown_budget(rows),
         "kernels": _kernels(rows["kernels"]),
         "ranks": _ranks(rows["ranks"]),
+        "operators": [_numbers(row) for row in rows["operators"][:TOP_OPERATORS]],
+        "memory": [_memory(row) for row in rows["memory_summary"]],
         "diagnoses": [d.to_dict() for d in findings.diagnoses],
         "not_checked": [n.to_dict() for n in findings.not_checked],
     }
@@ -308,3 +313,12 @@ def _ranks(ranks: Rows) -> Rows:
         }
         for row in ranks
     ]
+
+
+def _memory(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"device": row["device_index"], **_numbers(row, leave="device_index")}
+
+
+def _numbers(row: Mapping[str, Any], leave: str = "") -> dict[str, Any]:
+    """A row with its floats made fit for a report."""
+    return {k: number(v) if isinstance(v, float) else v for k, v in row.items() if k != leave}

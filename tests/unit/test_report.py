@@ -173,3 +173,11 @@ def test_the_verdict_on_a_phase_is_what_takes_most_of_its_time() -> None:
     given = frames()
     given["phase_budget"] = given["phase_budget"].clear()
     assert {p["verdict"] for p in report(given)["phases"]} == {None}
+
+
+def test_operators_and_memory_are_those_of_the_views() -> None:
+    told = report()
+    assert told["operators"][0]["name"] == "aten::mm"
+    assert told["operators"][0]["self_gpu_ms"] == 120.0
+    assert told["memory"][0]["device"] == 0
+    assert told["memory"][0]["growth_mb_per_iteration"] == 1.5

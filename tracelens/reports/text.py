@@ -18,6 +18,7 @@ from tracelens.reports import _words as words
 _STYLES = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "dim"}
 _PART_STYLES = {"compute": "green", "communication": "magenta", "copy": "blue", "idle": "red"}
 _SHOWN_KERNELS = 8
+_SHOWN_OPERATORS = 8
 _SHOWN_PARTS = 12
 _SHOWN_PHASES = 16
 _SHOWN_RANKS = 64
@@ -54,6 +55,8 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, Iterator[Render
     yield "Iterations", _iterations(report, width)
     yield "Phases", _phases(report)
     yield "Most GPU time", _kernels(report, width)
+    yield "Operators", _operators(report, width)
+    yield "Device memory", _memory(report)
     yield "Worth knowing", _facts(report)
     yield "How far to trust this", _coverage(report)
     yield "Not checked", _not_checked(report)
@@ -214,6 +217,31 @@ def _kernels(report: Report, width: int) -> Iterator[RenderableType]:
             _shortened(kernel["short_name"] or kernel["name"], width - 38),
         )  # fmt: skip
     yield table
+
+
+def _operators(report: Report, width: int) -> Iterator[RenderableType]:
+    if not report["operators"]:
+        return
+    heads = ("own GPU ms", "GPU ms", "own CPU ms", "CPU ms", "calls")
+    table = _table(*((h, "right") for h in heads), ("name", "left"))
+    for row in report["operators"][:_SHOWN_OPERATORS]:
+        times = (row[key] for key in ("self_gpu_ms", "gpu_ms", "self_cpu_ms", "cpu_ms"))
+        name = _shortened(row["name"], width - 51)
+        table.add_row(*map(words.ms, times), words.count(row["calls"]), name)
+    yield table
+
+
+def _memory(report: Report) -> Iterator[RenderableType]:
+    for row in report["memory"]:
+        since = "" if row["is_absolute"] else " more than when the recording began"
+        text = f"GPU {row['device']}: at most {words.count(round(row['peak_mb']))} MB held{since}"
+        if row["allocations_per_iteration"] is not None:
+            churn = words.count(round(row["allocated_mb_per_iteration"]))
+            times = words.count(round(row["allocations_per_iteration"]))
+            text += f"; {times} allocations an iteration take {churn} MB"
+        if row["growth_mb_per_iteration"]:
+            text += f", and what is held changes by {row['growth_mb_per_iteration']:+.3g} MB"
+        yield Text(text)
 
 
 def _facts(report: Report) -> Iterator[RenderableType]:
