@@ -66,11 +66,15 @@ named AS (
 overlap AS (
     SELECT
         *,
-        coalesce(start_ns < max(end_ns) OVER (
-            by_start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ), false) OR coalesce(end_ns > lead(start_ns) OVER by_start, false) AS overlaps
+        coalesce(start_ns < max(end_ns) OVER earlier, false)
+        OR coalesce(end_ns > lead(start_ns) OVER by_start, false) AS overlaps
     FROM named
-    WINDOW by_start AS (PARTITION BY name_number, process_id, style ORDER BY start_ns, end_ns, range_id)
+    WINDOW
+        by_start AS (PARTITION BY name_number, process_id, style ORDER BY start_ns, end_ns, range_id),
+        earlier AS (
+            PARTITION BY name_number, process_id, style
+            ORDER BY start_ns, end_ns, range_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        )
 ),
 
 edge AS (
