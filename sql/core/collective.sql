@@ -13,7 +13,7 @@
 -- collective                VARCHAR  all_reduce, all_gather, reduce_scatter … or unknown
 -- communicator              VARCHAR  process group, NULL where not recorded
 -- group_id                  BIGINT   devices that run these collectives together, told by their names and ends
--- sequence                  BIGINT   number of the collective among those of its kind in the group
+-- sequence                  BIGINT   number of the collective among those of its kind in the group, NULL where its partners lack it
 -- instance_id               BIGINT   the collective that it is a part of
 -- iteration_index           BIGINT   iteration of its own process in which it was launched, NULL where in none
 -- start_ns                  BIGINT   start on its own clock

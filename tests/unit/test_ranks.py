@@ -71,6 +71,22 @@ def test_collectives_of_all_ranks_are_matched(eight: Engine) -> None:
     assert seen["seen_ranks"].min() == 5
 
 
+def test_records_lost_in_between_cost_no_more_than_themselves(tmp_path: Path) -> None:
+    """Of each rank's 72 collectives one in the middle is missing, another one on each."""
+    rows = ranks.simulate(
+        Program(2, iterations=24), late_ns=lambda rank, i: rank * (i % 3) * MS, clock_ns=[0, 9 * MS]
+    )
+    for rank, (kernels, _, _) in enumerate(rows):
+        collectives = [k for k in kernels if k.stream != 7]
+        kernels.remove(collectives[30 + 10 * rank])
+    engine = run_of(ranks.export(tmp_path, rows))
+    assert abs(found_clocks(engine)[1] - 9 * MS) < 50_000
+    assert engine.frame("collective")["seen_ranks"].value_counts().sort("seen_ranks").rows() == [
+        (1, 2),
+        (2, 140),
+    ]
+
+
 def test_nobody_is_to_blame_where_the_lateness_goes_round(tmp_path: Path) -> None:
     rows = ranks.simulate(
         Program(2), late_ns=lambda rank, i: 10 * MS if rank == i % 2 else 0, clock_ns=[0, MS]

@@ -111,7 +111,7 @@ def _fits(
     for base in bases:
         for other in others:
             if _is_same(base, other) and base.collective in _WAITS_FOR_ALL:
-                fit = _lanes.fit(base, other, hint)
+                fit = _lanes.fit(base, other, hint, settings.collective_slack_ns)
                 if fit is not None and fit.spread_ns <= settings.max_clock_spread_ns:
                     yield fit
 

@@ -2,8 +2,8 @@
 
 One row is one operation that communicates: ``op_id, group_id`` (the devices that run these
 collectives together), ``members`` (how many they are), ``instance_id`` (the collective),
-``position`` (its place among those of its kind in the group). An operation whose partners are not
-in the recording, or cannot be told, is an instance of its own.
+``position`` (its place among those of its kind in the group, NULL where it has none there). An
+operation whose partners are not in the recording, or cannot be told, is an instance of its own.
 """
 
 from __future__ import annotations
@@ -29,12 +29,22 @@ _SCHEMA = {
 
 @dataclass
 class _Group:
-    """Lanes of one communicator, each with its shift against the first."""
+    """Lanes of one communicator, each with the places of its operations in the first."""
 
-    lanes: list[tuple[_lanes.Lane, int]] = field(default_factory=list)
+    lanes: list[tuple[_lanes.Lane, pl.DataFrame]] = field(default_factory=list)
 
     def has(self, device_id: int) -> bool:
         return any(lane.device_id == device_id for lane, _ in self.lanes)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A lane that may belong to a group: its places there, and how far the ends are apart."""
+
+    group: _Group
+    lane: _lanes.Lane
+    places: pl.DataFrame
+    spread_ns: float
 
 
 def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
@@ -57,12 +67,12 @@ def _grouped(
     groups: list[_Group] = []
     for device_id in dict.fromkeys(lane.device_id for lane in lanes):
         own = [lane for lane in lanes if lane.device_id == device_id]
-        fits = sorted(_candidates(groups, own, offsets, settings), key=lambda c: c[0].spread_ns)
-        for fit, group, lane in fits:
-            if any(lane is o for o in own) and not group.has(device_id):
-                group.lanes.append((lane, fit.shift))
-                own = [o for o in own if o is not lane]
-        groups += [_Group([(lane, 0)]) for lane in own]
+        fits = sorted(_candidates(groups, own, offsets, settings), key=lambda c: c.spread_ns)
+        for found in fits:
+            if any(found.lane is o for o in own) and not found.group.has(device_id):
+                found.group.lanes.append((found.lane, found.places))
+                own = [o for o in own if o is not found.lane]
+        groups += [_Group([(lane, lane.ops.select("op_id", "position"))]) for lane in own]
     return groups
 
 
@@ -71,46 +81,58 @@ def _candidates(
     own: list[_lanes.Lane],
     offsets: Mapping[int, int],
     settings: Settings,
-) -> Iterator[tuple[_lanes.Fit, _Group, _lanes.Lane]]:
+) -> Iterator[_Candidate]:
     for group in groups:
         base, _ = group.lanes[0]
         for lane in own:
             apart = offsets[lane.source_id] - offsets[base.source_id]
-            fit = _lanes.fit_known(base, lane, apart)
-            if fit is not None and _is_together(base, lane, fit, settings):
-                yield fit, group, lane
+            places = _lanes.places(base, lane, apart, settings.collective_slack_ns)
+            if _share_together(base, lane, places, apart, settings) >= settings.min_overlap:
+                spread = places["apart_ns"].abs().median()
+                yield _Candidate(group, lane, places.select("op_id", "position"), float(spread))  # type: ignore[arg-type]
 
 
-def _is_together(base: _lanes.Lane, lane: _lanes.Lane, fit: _lanes.Fit, settings: Settings) -> bool:
-    """Whether nearly all that two lanes share overlaps in time: no rank is done before the last
-    has come."""
-    both = _lanes.pairs(base, lane, fit.shift)
-    last_start = pl.max_horizontal("start_ns", pl.col("start_ns_other") + fit.offset_ns)
-    first_end = pl.min_horizontal("end_ns", pl.col("end_ns_other") + fit.offset_ns)
-    share = both.select((last_start <= first_end + settings.collective_slack_ns).mean()).item()
-    return float(share) >= settings.min_overlap
+def _share_together(
+    base: _lanes.Lane,
+    lane: _lanes.Lane,
+    places: pl.DataFrame,
+    offset_ns: int,
+    settings: Settings,
+) -> float:
+    """Of the collectives of a lane within the time of the other, the share that overlaps with the
+    one at its place there: no rank is done before the last has come."""
+    first, last = base.ops["start_ns"].min(), base.ops["end_ns"].max()
+    moved = lane.ops.select(
+        "op_id", start=pl.col("start_ns") + offset_ns, end=pl.col("end_ns") + offset_ns
+    ).filter((pl.col("end") >= first) & (pl.col("start") <= last))
+    both = moved.join(places, on="op_id").join(base.ops, on="position")
+    last_start = pl.max_horizontal("start", "start_ns")
+    first_end = pl.min_horizontal("end", "end_ns") + settings.collective_slack_ns
+    return both.filter(last_start <= first_end).height / max(moved.height, 1)
 
 
 def _members(groups: list[_Group], offsets: Mapping[int, int]) -> Iterator[pl.DataFrame]:
     """The operations of each group, at their places in it, on the clock of the first file."""
     for group_id, group in enumerate(groups):
-        for lane, shift in group.lanes:
-            yield lane.ops.select(
+        for lane, places in group.lanes:
+            placed = lane.ops.drop("position").join(places, on="op_id", how="left")
+            yield placed.select(
                 "op_id",
                 pl.lit(group_id, dtype=pl.Int64).alias("group_id"),
                 pl.lit(len(group.lanes), dtype=pl.Int64).alias("members"),
-                pl.col("position") - shift,
+                "position",
                 pl.col("start_ns") + offsets[lane.source_id],
                 pl.col("end_ns") + offsets[lane.source_id],
             )
 
 
 def _numbered(members: pl.DataFrame, slack_ns: int) -> pl.DataFrame:
-    """Number the instances. What does not overlap with the rest of its instance stands alone: a
-    record was lost in between."""
+    """Number the instances. What has no place, or does not overlap with the rest of its instance,
+    stands alone: a record was lost."""
     key = ["group_id", "position"]
     together = pl.col("start_ns").max() <= pl.col("end_ns").min() + slack_ns
-    alone = pl.when(together.over(key)).then(None).otherwise(pl.col("op_id"))
+    is_placed = together.over(key) & pl.col("position").is_not_null()
+    alone = pl.when(is_placed).then(None).otherwise(pl.col("op_id"))
     return (
         members.with_columns(alone.alias("alone"))
         .with_columns(
