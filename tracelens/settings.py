@@ -69,6 +69,9 @@ class Settings:
     stream."""
     edge_window_ns: int = 60_000
     """What it waited for ended within this time before its start."""
+    no_room_ns: int = 1_000_000
+    """A collective that starts late by less, with nothing to wait for, had no room on the device
+    beside a kernel: few kernels last longer."""
     queue_depth: int = 1_024
     """Launches that a stream holds before the next launch call waits."""
     backpressure_factor: float = 4.0

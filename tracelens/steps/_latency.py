@@ -32,7 +32,8 @@ def with_latencies(units: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     )
     units = _with_latency(units)
     units = _with_gap(units)
-    return _with_edges(units, settings)
+    units = _with_edges(units, settings)
+    return _with_delay(units, settings)
 
 
 def _with_latency(units: pl.DataFrame) -> pl.DataFrame:
@@ -107,6 +108,24 @@ def _with_edges(units: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     usual = edges["after_ns"].median()
     edges = edges.with_columns(after_ns=pl.lit(usual, pl.Float64).cast(pl.Int64))
     return units.join(edges, on="unit_id", how="left", maintain_order="left")
+
+
+def _with_delay(units: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+    """Add to the collectives of a stream what they usually start late by with nothing to wait for:
+    kernels beside them leave them no room on the device."""
+    late_ns = pl.col("unit_start_ns") - pl.max_horizontal(
+        "ready_ns", pl.col("before_ns") + pl.col("gap_ns")
+    )
+    is_own = (
+        (pl.col("op_class") == "communication")
+        & pl.col("is_linked")
+        & pl.col("after").is_null()
+        & (late_ns < settings.no_room_ns)
+    )
+    unexplained = pl.when(late_ns > settings.edge_late_ns).then(late_ns).otherwise(0)
+    usual = unexplained.filter(is_own).mean().over("stream").fill_null(0)
+    delay_ns = pl.when(is_own).then(usual).otherwise(0).cast(pl.Int64)
+    return units.with_columns(pl.col("latency_ns") + delay_ns, pl.col("gap_ns") + delay_ns)
 
 
 def _just_ended(late: pl.DataFrame, others: pl.DataFrame, settings: Settings) -> pl.DataFrame:
