@@ -1,7 +1,7 @@
 -- What each iteration's window on a device was spent on. The parts of a window sum to its length exactly.
 --
--- At each instant the first of these that applies counts: compute, communication that no compute hides, copies that neither hides,
--- idle. Where operations of several phases compute at once, the one that started first counts.
+-- At each instant the first of these that applies counts: compute, communication that no compute hides,
+-- copies that neither hides, idle. Where operations of several phases compute at once, the earliest counts.
 --
 -- reads: gpu_op, op_class, op_phase, busy_interval, idle_cause, iteration_window
 -- row:   one part of one iteration on one device
@@ -34,10 +34,7 @@ computing AS (
         end_ns
     FROM classed
     WHERE layer = 1
-    WINDOW
-        earlier AS (
-            PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        )
+    WINDOW earlier AS (PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 
 communicating AS (
@@ -52,30 +49,53 @@ computing_or_communicating AS (
     FROM classed AS c
     INNER JOIN communicating AS m ON c.device_id = m.device_id
     WHERE c.layer <= 2
-    WINDOW
-        earlier AS (
-            PARTITION BY c.device_id
-            ORDER BY c.start_ns, c.end_ns, c.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        )
+    WINDOW earlier AS (PARTITION BY c.device_id ORDER BY c.start_ns, c.end_ns, c.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 
 stretch AS (
-    SELECT 'compute' AS layer, device_id, phase, start_ns, end_ns FROM computing WHERE end_ns > start_ns
+    SELECT 'compute' AS layer, device_id, coalesce(phase, '') AS phase, phase IS NULL AS is_unknown, start_ns, end_ns FROM computing
     UNION ALL
-    SELECT 'communication', device_id, NULL, start_ns, end_ns FROM computing_or_communicating WHERE end_ns > start_ns
+    SELECT 'communication', device_id, '', true, start_ns, end_ns FROM computing_or_communicating
     UNION ALL
-    SELECT 'busy', device_id, NULL, start_ns, end_ns FROM busy_interval
+    SELECT 'busy', device_id, '', true, start_ns, end_ns FROM busy_interval
+),
+
+-- the stretches of a layer and phase do not overlap, so that a running sum tells how much lies before any moment
+summed AS (
+    SELECT
+        layer,
+        device_id,
+        phase,
+        is_unknown,
+        start_ns,
+        end_ns,
+        sum(end_ns - start_ns) OVER (
+            PARTITION BY device_id, layer, phase, is_unknown ORDER BY start_ns ROWS UNBOUNDED PRECEDING
+        ) - (end_ns - start_ns) AS before_ns
+    FROM stretch
+    WHERE end_ns > start_ns
+),
+
+border AS (
+    SELECT w.device_id, w.iteration_index, s.layer, s.phase, s.is_unknown, unnest([w.start_ns, w.end_ns]) AS at_ns, unnest([-1, 1]) AS sign
+    FROM iteration_window AS w
+    INNER JOIN (SELECT DISTINCT device_id, layer, phase, is_unknown FROM summed) AS s ON w.device_id = s.device_id
 ),
 
 within AS (
     SELECT
-        w.device_id,
-        w.iteration_index,
-        s.layer,
-        s.phase,
-        sum(least(s.end_ns, w.end_ns) - greatest(s.start_ns, w.start_ns))::BIGINT AS ns
-    FROM iteration_window AS w
-    INNER JOIN stretch AS s ON w.device_id = s.device_id AND s.start_ns < w.end_ns AND s.end_ns > w.start_ns
+        b.device_id,
+        b.iteration_index,
+        b.layer,
+        CASE WHEN NOT b.is_unknown THEN b.phase END AS phase,
+        sum(b.sign * coalesce(s.before_ns + least(s.end_ns, b.at_ns) - s.start_ns, 0))::BIGINT AS ns
+    FROM border AS b
+    ASOF LEFT JOIN summed AS s
+        ON b.device_id = s.device_id
+        AND b.layer = s.layer
+        AND b.phase = s.phase
+        AND b.is_unknown = s.is_unknown
+        AND b.at_ns >= s.start_ns
     GROUP BY ALL
 ),
 
@@ -100,25 +120,16 @@ explained AS (
 ),
 
 part AS (
-    SELECT device_id, iteration_index, 'compute' AS part, phase AS role, NULL AS cause, ns
-    FROM within
-    WHERE layer = 'compute'
+    SELECT device_id, iteration_index, 'compute' AS part, phase AS role, NULL AS cause, ns FROM within WHERE layer = 'compute'
     UNION ALL
-    SELECT device_id, iteration_index, 'communication', NULL, NULL, coalesce(communication_ns, compute_ns) - compute_ns
-    FROM covered
+    SELECT device_id, iteration_index, 'communication', NULL, NULL, coalesce(communication_ns, compute_ns) - compute_ns FROM covered
     UNION ALL
     SELECT device_id, iteration_index, 'copy', NULL, NULL, busy_ns - coalesce(communication_ns, compute_ns) FROM covered
     UNION ALL
     SELECT device_id, iteration_index, 'idle', NULL, cause, ns FROM explained
     UNION ALL
-    -- idle that no gap between operations explains, as before a window's first operation
-    SELECT
-        c.device_id,
-        c.iteration_index,
-        'idle',
-        NULL,
-        'unknown',
-        c.window_ns - c.busy_ns - coalesce(sum(e.ns), 0)::BIGINT
+    -- idle that no gap between operations explains, as after a window's last operation
+    SELECT c.device_id, c.iteration_index, 'idle', NULL, 'unknown', c.window_ns - c.busy_ns - coalesce(sum(e.ns), 0)::BIGINT
     FROM covered AS c
     LEFT JOIN explained AS e ON c.device_id = e.device_id AND c.iteration_index = e.iteration_index
     GROUP BY c.device_id, c.iteration_index, c.window_ns, c.busy_ns

@@ -1,5 +1,4 @@
-"""The host side of one device: the CUDA calls of the threads that feed it, in order, and what each
-waited for."""
+"""The host side of one device: the CUDA calls of the threads that feed it, and what each waits for."""
 
 from __future__ import annotations
 
@@ -10,16 +9,11 @@ import polars as pl
 from tracelens.settings import Settings
 from tracelens.steps import _findings
 
-CALL_FRAMES = (
-    "launched_op",
-    "api_call",
-    "api_kind",
-    "iteration_window",
-    "op_phase",
-)
-"""What ``device_calls`` reads."""
+CALL_FRAMES = ("launched_op", "api_call", "api_kind", "iteration_window", "op_phase")
+"""What this module reads."""
 
 _WORK = ("launch", "graph_launch", "copy", "memset", "sync", "alloc", "free")
+_HOLDING = ("copy", "sync", "alloc", "free")
 
 
 def feeding_threads(ops: pl.DataFrame) -> pl.Series:
@@ -40,109 +34,89 @@ def op_roles(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def device_calls(
-    frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settings
-) -> pl.DataFrame:
-    """The calls of the threads that feed a device: one row a call, by start.
+def device_calls(frames: Mapping[str, pl.DataFrame], ops: pl.DataFrame) -> pl.DataFrame:
+    """The calls of the threads that feed a device, by start: one row a call.
 
-    Columns: call_id, thread_id, kind, name, start_ns, end_ns, op_id (first operation launched on
-    this device, NULL for none), role (of the next operation launched), waits (the call holds the
-    host until the device has finished something), finding (of the time that the call takes, NULL
-    for dispatch), cause (sync, allocator, or launch).
+    Columns of api_call, and free_ns: when the calls before had all returned. ``ops`` are the
+    device's rows of launched_op.
     """
-    ops = frames["launched_op"].filter(pl.col("device_id") == device_id)
-    calls = (
-        frames["api_call"]
-        .filter(pl.col("thread_id").is_in(feeding_threads(ops).implode()))
-        .select(
-            "call_id", "process_id", "thread_id", "name_id", "start_ns", "end_ns", "correlation_id"
-        )
-        .join(frames["api_kind"], on="name_id", how="left")
-        .with_columns(pl.col("kind").fill_null("other"), pl.col("name").fill_null("(unnamed)"))
-    )
-    first = _first_ops(frames, ops, settings)
-    calls = calls.join(first, on="call_id", how="left").sort("start_ns", "end_ns", "call_id")
-    calls = _with_copies(calls, settings)
-    return calls.with_columns(
-        pl.col("role").fill_null(strategy="backward"),
-        cause=pl.when(pl.col("waits"))
-        .then(pl.lit("sync"))
-        .when(pl.col("kind").is_in(["alloc", "free"]))
-        .then(pl.lit("allocator"))
-        .otherwise(pl.lit("launch")),
-        finding=pl.when(pl.col("waits"))
-        .then(pl.col("copy_finding").fill_null(_findings.SYNC))
-        .when(pl.col("kind").is_in(["alloc", "free"]))
-        .then(pl.lit(_findings.ALLOCATOR)),
-    )
-
-
-def _first_ops(
-    frames: Mapping[str, pl.DataFrame], ops: pl.DataFrame, settings: Settings
-) -> pl.DataFrame:
-    """The first operation of each call, with its role: one row a call."""
-    roles = op_roles(frames).with_columns(pl.col("role").fill_null(""))
+    threads = feeding_threads(ops).implode()
     return (
-        ops.filter(pl.col("call_id").is_not_null())
+        frames["api_call"]
+        .filter(pl.col("thread_id").is_in(threads))
+        .select("call_id", "process_id", "thread_id", "name_id", "start_ns", "end_ns")
+        .sort("start_ns", maintain_order=True)
+        .with_columns(free_ns=pl.col("end_ns").cum_max().shift(1).fill_null(pl.col("start_ns")))
+    )
+
+
+def holding_calls(
+    frames: Mapping[str, pl.DataFrame],
+    calls: pl.DataFrame,
+    ops: pl.DataFrame,
+    settings: Settings,
+) -> pl.DataFrame:
+    """Calls that hold the host: those that wait for the device, and those that allocate or free.
+
+    ``calls`` and ``ops`` are one device's. One row a call, with its columns, name, cause (sync or
+    allocator) and finding.
+    """
+    kinds = frames["api_kind"].select("name_id", "name", "kind").unique("name_id")
+    held = calls.join(kinds.filter(pl.col("kind").is_in(_HOLDING)), on="name_id")
+    copies = (
+        ops.filter((pl.col("kind") == "memcpy") & pl.col("call_id").is_not_null())
         .sort("start_ns")
         .unique("call_id", keep="first", maintain_order=True)
-        .join(roles, on="op_id", how="left")
         .join(_findings.copy_findings(frames, settings), on="op_id", how="left")
-        .select(
-            "call_id",
-            "op_id",
-            "role",
-            "copy_kind",
-            "is_pageable",
-            "copy_finding",
-            op_start_ns="start_ns",
-            op_end_ns="end_ns",
-        )
-    )
+        .select("call_id", "copy_kind", "is_pageable", "copy_finding", copy_start_ns="start_ns", copy_end_ns="end_ns")
+    )  # fmt: skip
+    held = held.join(copies, on="call_id", how="left").with_columns(waited_since_ns="start_ns")
+    work = calls.join(kinds.filter(pl.col("kind").is_in(_WORK)).select("name_id"), on="name_id")
+    held = _with_copy_before(held, work)
+    # Reading a result back is a synchronise with a copy in it, unless most of it is the copying.
+    waited_ns = pl.col("end_ns") - pl.col("waited_since_ns")
+    copied_ns = pl.col("copy_end_ns") - pl.col("copy_start_ns")
+    reads_result = (pl.col("copy_kind") == "DtoH") & (2 * copied_ns < waited_ns)
+    waits = (pl.col("kind") == "sync") | _blocks(settings)
+    frees = pl.col("kind").is_in(["alloc", "free"])
+    return held.with_columns(
+        cause=pl.when(waits).then(pl.lit("sync")).when(frees).then(pl.lit("allocator")),
+        finding=pl.when(frees)
+        .then(pl.lit(_findings.ALLOCATOR))
+        .when(reads_result.fill_null(False))
+        .then(pl.lit(_findings.SYNC))
+        .otherwise(pl.col("copy_finding").fill_null(_findings.SYNC)),
+    ).filter(pl.col("cause").is_not_null())
 
 
-def _with_copies(calls: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Add ``waits``, and to a synchronise the copy just issued on its thread, for which it
-    stands."""
-    copied_ns = pl.col("op_end_ns") - pl.col("op_start_ns")
-    covers = pl.col("end_ns") >= pl.col("op_start_ns") + (
-        copied_ns * settings.blocking_copy_share
-    ).cast(pl.Int64)
-    # Copies of pinned memory never hold an Async call, however soon they end.
+def _blocks(settings: Settings) -> pl.Expr:
+    """Whether a copy call waits for its copy. Pinned memory never holds an Async call, however
+    soon its copy ends."""
+    copied_ns = pl.col("copy_end_ns") - pl.col("copy_start_ns")
+    mostly_ns = (copied_ns * settings.blocking_copy_share).cast(pl.Int64)
+    covers = pl.col("end_ns") >= pl.col("copy_start_ns") + mostly_ns
     may_block = pl.col("is_pageable").fill_null(False) | ~pl.col("name").str.contains("Async")
-    blocks = (pl.col("kind") == "copy") & covers.fill_null(False) & may_block
-    previous = (
-        calls.filter(pl.col("kind").is_in(_WORK))
-        .with_columns(
-            before=pl.col("call_id").shift(1).over("thread_id"),
-            before_kind=pl.col("kind").shift(1).over("thread_id"),
-        )
-        .filter((pl.col("kind") == "sync") & (pl.col("before_kind") == "copy"))
-        .select("call_id", "before")
-    )
-    sources = calls.filter(pl.col("kind") == "copy").select(
+    return (pl.col("kind") == "copy") & covers.fill_null(False) & may_block
+
+
+def _with_copy_before(held: pl.DataFrame, work: pl.DataFrame) -> pl.DataFrame:
+    """Give each synchronise right behind a copy on its thread that copy, for which it stands."""
+    copied = ("copy_kind", "copy_finding", "copy_start_ns", "copy_end_ns")
+    sources = held.filter(pl.col("kind") == "copy").select(
         pl.col("call_id").alias("before"),
-        pl.col("start_ns").alias("copy_call_ns"),
-        pl.col("copy_kind").alias("before_copy_kind"),
-        pl.col("copy_finding").alias("before_finding"),
-        pl.col("op_start_ns").alias("before_start_ns"),
-        pl.col("op_end_ns").alias("before_end_ns"),
+        pl.col("start_ns").alias("before_ns"),
+        *(pl.col(c).alias(f"before_{c}") for c in copied),
     )
-    calls = (
-        calls.join(previous, on="call_id", how="left")
-        .join(sources, on="before", how="left")
-        .with_columns(
-            pl.coalesce("copy_finding", "before_finding").alias("copy_finding"),
-            pl.coalesce("copy_kind", "before_copy_kind").alias("copy_kind"),
-            waited_ns=pl.col("end_ns") - pl.coalesce("copy_call_ns", "start_ns"),
-            copied_ns=pl.coalesce(copied_ns, pl.col("before_end_ns") - pl.col("before_start_ns")),
-            waits=(pl.col("kind") == "sync") | blocks,
-        )
-        .sort("start_ns", "end_ns", "call_id")
+    syncs = held.filter(pl.col("kind") == "sync").join_asof(
+        work.select("thread_id", before="call_id", at_ns="start_ns"),
+        left_on="start_ns",
+        right_on="at_ns",
+        by="thread_id",
+        allow_exact_matches=False,
+        check_sortedness=False,
     )
-    # Reading a result back is a synchronise with a copy in it, unless most of the time is the
-    # copying.
-    reads_result = (pl.col("copy_kind") == "DtoH") & (2 * pl.col("copied_ns") < pl.col("waited_ns"))
-    return calls.with_columns(
-        copy_finding=pl.when(~reads_result.fill_null(False)).then(pl.col("copy_finding"))
+    before = syncs.select("call_id", "before").join(sources, on="before").drop("before")
+    return held.join(before, on="call_id", how="left", maintain_order="left").with_columns(
+        pl.coalesce("before_ns", "waited_since_ns").alias("waited_since_ns"),
+        *(pl.coalesce(c, f"before_{c}").alias(c) for c in copied),
     )

@@ -8,15 +8,46 @@ from tracelens.settings import Settings
 from tracelens.steps import _intervals
 
 
-def stretches(gaps: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Gaps cut where the launch returns, each part with its cause where that needs no look at the
-    host.
+def pieces(
+    gaps: pl.DataFrame,
+    pauses: pl.DataFrame,
+    overhead: pl.DataFrame,
+    windows: pl.DataFrame,
+    settings: Settings,
+) -> pl.DataFrame:
+    """One device's gaps, cut wherever their cause may change: one row a piece, by start.
 
-    Columns gap_id, start_ns, end_ns, given (a cause, or NULL: look at the host).
+    Columns: gap_id, start_ns, end_ns, iteration_index, given (a cause that needs no look at the
+    host, or NULL), pause (NULL outside pauses), profiled. Most gaps are one piece: only those that
+    a pause, the profiler or the border of a window touches are cut.
     """
+    gaps = _with_ready(gaps, settings)
+    touched = pl.concat([pauses.select("start_ns", "end_ns"), overhead])
+    before, until = (_intervals.covered_before(gaps[c], touched) for c in ("start_ns", "launched"))
+    borders = pl.concat([windows["start_ns"], windows["end_ns"]]).sort()
+    inner = borders.search_sorted(gaps["end_ns"], side="left") > borders.search_sorted(
+        gaps["start_ns"], side="right"
+    )
+    is_looked = gaps["given"].is_null()
+    is_cut = (is_looked & ((until > before) | (gaps["ready"] < gaps["end_ns"]))) | inner
+    whole = gaps.filter(~is_cut).select(
+        "gap_id",
+        "start_ns",
+        "end_ns",
+        pl.col("given").fill_null("launch"),
+        pause=pl.lit(None, pl.Int64),
+        profiled=pl.lit(False),
+    )
+    cut = _cut(_stretches(gaps.filter(is_cut)), pauses, overhead, windows)
+    return pl.concat([_lies_in(whole, windows, ["iteration_index"]), cut], how="diagonal").sort(
+        "start_ns"
+    )
+
+
+def _with_ready(gaps: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+    """Add when the launch returned (``launched``), when the operation could start at the latest
+    (``ready``), and the cause where no look at the host is needed (``given``)."""
     launched = pl.col("call_end_ns").clip(pl.col("start_ns"), pl.col("end_ns"))
-    # What an operation needs at most to start once launched goes with the launch.
-    ready = pl.min_horizontal("end_ns", launched + settings.launch_latency_ns)
     skewed = pl.col("call_start_ns").is_null() | (pl.col("call_start_ns") > pl.col("end_ns"))
     given = (
         pl.when(skewed)
@@ -24,21 +55,27 @@ def stretches(gaps: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         .when(pl.col("call_end_ns") <= pl.col("start_ns"))
         .then(pl.lit("dependency"))
     )
-    gaps = gaps.with_columns(launched=launched, ready=ready, given=given)
+    return gaps.with_columns(
+        launched=launched.fill_null(pl.col("end_ns")), given=given
+    ).with_columns(
+        # what an operation needs at most to start once launched goes with the launch
+        ready=pl.min_horizontal("end_ns", pl.col("launched") + settings.launch_latency_ns)
+    )
+
+
+def _stretches(gaps: pl.DataFrame) -> pl.DataFrame:
+    """Gaps cut where the launch returned and where the operation was ready to start: gap_id,
+    start_ns, end_ns, given."""
     looked = gaps.filter(pl.col("given").is_null())
+    told = gaps.filter(pl.col("given").is_not_null())
+    launch, dependency = pl.lit("launch"), pl.lit("dependency")
     return (
         pl.concat(
             [
-                gaps.filter(pl.col("given").is_not_null()).select(
-                    "gap_id", "start_ns", "end_ns", "given"
-                ),
+                told.select("gap_id", "start_ns", "end_ns", "given"),
                 looked.select("gap_id", "start_ns", end_ns="launched", given="given"),
-                looked.select(
-                    "gap_id", start_ns="launched", end_ns="ready", given=pl.lit("launch")
-                ),
-                looked.select(
-                    "gap_id", start_ns="ready", end_ns="end_ns", given=pl.lit("dependency")
-                ),
+                looked.select("gap_id", start_ns="launched", end_ns="ready", given=launch),
+                looked.select("gap_id", start_ns="ready", end_ns="end_ns", given=dependency),
             ]
         )
         .filter(pl.col("end_ns") > pl.col("start_ns"))
@@ -46,29 +83,26 @@ def stretches(gaps: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     )
 
 
-def pieces(
+def _cut(
     stretches: pl.DataFrame, pauses: pl.DataFrame, overhead: pl.DataFrame, windows: pl.DataFrame
 ) -> pl.DataFrame:
-    """Stretches cut at the borders of pauses, profiler overhead and windows: what each piece lies
-    in.
-
-    Columns start_ns, end_ns, gap_id, given, pause (NULL outside pauses), profiled, iteration_index.
-    """
+    """Stretches cut at the borders of pauses, profiler overhead and windows, and what each piece
+    lies in."""
     borders = [
         frame[column]
         for frame in (stretches, pauses, overhead, windows)
         for column in ("start_ns", "end_ns")
     ]
     times = pl.concat(borders).unique().sort()
-    pieces = pl.DataFrame({"start_ns": times}).with_columns(end_ns=pl.col("start_ns").shift(-1))
-    pieces = pieces.filter(pl.col("end_ns").is_not_null()).set_sorted("start_ns")
-    pieces = _lies_in(pieces, stretches, ["gap_id", "given"]).filter(pl.col("gap_id").is_not_null())
-    pieces = _lies_in(pieces, windows, ["iteration_index"])
-    pieces = _lies_in(pieces, pauses, ["pause"])
-    pieces = _lies_in(pieces, overhead.with_columns(profiled=pl.lit(True)), ["profiled"])
-    # Only what the host was looked at for can lie in a pause.
+    cut = pl.DataFrame({"start_ns": times}).with_columns(end_ns=pl.col("start_ns").shift(-1))
+    cut = cut.filter(pl.col("end_ns").is_not_null())
+    cut = _lies_in(cut, stretches, ["gap_id", "given"]).filter(pl.col("gap_id").is_not_null())
+    cut = _lies_in(cut, windows, ["iteration_index"])
+    cut = _lies_in(cut, pauses, ["pause"])
+    cut = _lies_in(cut, overhead.with_columns(profiled=pl.lit(True)), ["profiled"])
+    # only what the host was looked at for can lie in a pause
     walked = pl.col("given").is_null()
-    return pieces.with_columns(
+    return cut.with_columns(
         pause=pl.when(walked).then(pl.col("pause")),
         profiled=walked & pl.col("profiled").fill_null(False),
     )

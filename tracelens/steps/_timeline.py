@@ -80,9 +80,11 @@ def _timeline(
     lead_ns = min(ops["start_ns"])
     if ops.height > settings.replay_ops:
         # one iteration more, in which the queue fills, before the first that counts
-        earlier = windows.filter(pl.col("start_ns") < from_ns)["start_ns"]
-        lead_ns = max(earlier, default=from_ns)
-    ops = _steps.with_streams(ops.filter(pl.col("start_ns") <= until_ns))
+        lead_ns = max(windows.filter(pl.col("start_ns") < from_ns)["start_ns"], default=from_ns)
+    shown = ops.filter(pl.col("start_ns").is_between(lead_ns, until_ns))
+    begin_ns = min(shown["call_start_ns"].drop_nulls(), default=lead_ns)
+    ops = ops.filter((pl.col("end_ns") > min(begin_ns, lead_ns)) & (pl.col("start_ns") <= until_ns))
+    ops = _steps.with_streams(ops)
     units = _steps.units(frames, ops.filter(pl.col("start_ns") >= lead_ns))
     calls = _steps.calls(frames, ops, units)
     if calls.is_empty():

@@ -23,7 +23,7 @@ import polars as pl
 from tracelens.options import Options
 from tracelens.settings import Settings
 from tracelens.steps import _findings, _intervals
-from tracelens.steps._host import CALL_FRAMES, device_calls
+from tracelens.steps._host import CALL_FRAMES, device_calls, holding_calls
 
 READS = (*CALL_FRAMES, "iteration", "user_range")
 
@@ -48,31 +48,18 @@ def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settin
 
 
 def _pauses(frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settings) -> pl.DataFrame:
-    calls = device_calls(frames, device_id, settings)
-    # Calls of two threads, or one inside another, share time: it counts for the one that began
-    # first.
-    free_from = pl.col("end_ns").cum_max().shift(1).fill_null(pl.col("start_ns").min())
-    calls = calls.with_columns(free_ns=free_from).with_columns(
-        begin_ns=pl.max_horizontal("start_ns", "free_ns")
+    ops = frames["launched_op"].filter(pl.col("device_id") == device_id)
+    calls = device_calls(frames, ops)
+    # Calls of two threads, or one inside another, share time: it counts for what began first.
+    held = (
+        holding_calls(frames, calls, ops, settings)
+        .with_columns(start_ns=pl.max_horizontal("start_ns", "free_ns"))
+        .filter(pl.col("end_ns") > pl.col("start_ns"))
+        .rename({"name": "call_name"})
     )
-    held = calls.filter(pl.col("finding").is_not_null() & (pl.col("end_ns") > pl.col("begin_ns")))
-    silences = _silences(frames, calls, device_id, settings)
+    silences = _silences(frames, calls, ops, settings)
     return (
-        pl.concat(
-            [
-                held.select(
-                    start_ns="begin_ns",
-                    end_ns="end_ns",
-                    cause="cause",
-                    finding="finding",
-                    call_id="call_id",
-                    call_name="name",
-                    thread_id="thread_id",
-                ),
-                silences,
-            ],
-            how="diagonal",
-        )
+        pl.concat([held, silences], how="diagonal")
         .with_columns(device_id=pl.lit(device_id, pl.Int64))
         .select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
         .sort("start_ns")
@@ -80,45 +67,69 @@ def _pauses(frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settin
 
 
 def _silences(
-    frames: Mapping[str, pl.DataFrame], calls: pl.DataFrame, device_id: int, settings: Settings
+    frames: Mapping[str, pl.DataFrame], calls: pl.DataFrame, ops: pl.DataFrame, settings: Settings
 ) -> pl.DataFrame:
     """Silences long enough to be no dispatch, each with its cause."""
-    between = calls.with_columns(silent_ns=pl.col("start_ns") - pl.col("free_ns")).with_columns(
-        usual_ns=pl.col("silent_ns").filter(pl.col("silent_ns") > 0).median().over("role"),
-        next_op_id=pl.col("op_id").fill_null(strategy="backward"),
-    )
     shortest = min(settings.input_silence_ns, settings.host_silence_ns)
-    between = between.filter(pl.col("silent_ns") >= shortest)
-    in_data, in_phase, in_iteration = _places(frames, between, settings)
-    first_ops = _first_ops_of_iterations(frames, device_id)
-    is_input = in_data | (
-        ~in_phase & (~in_iteration | between["next_op_id"].is_in(first_ops.implode()))
+    silent_ns = pl.col("start_ns") - pl.col("free_ns")
+    between = calls.filter(silent_ns >= shortest)
+    launches = (
+        ops.filter(pl.col("call_id").is_not_null())
+        .select("op_id", "call_start_ns")
+        .sort("call_start_ns")
     )
-    long = pl.max_horizontal(
+    between = between.join_asof(
+        launches,
+        left_on="start_ns",
+        right_on="call_start_ns",
+        strategy="forward",
+        check_sortedness=False,
+    )
+    in_data, in_phase, in_iteration = _places(frames, between)
+    leads = between["op_id"].is_in(_first_ops_of_iterations(frames, launches).implode())
+    is_input = in_data | (~in_phase & (~in_iteration | leads.fill_null(False)))
+    between = between.with_columns(is_input=is_input)
+    long_ns = pl.max_horizontal(
         pl.lit(settings.host_silence_ns),
         (pl.col("usual_ns").fill_null(0) * settings.host_silence_factor).cast(pl.Int64),
     )
     return (
-        between.with_columns(is_input=is_input)
+        between.join(_usual_distances(frames, launches, between), on="op_id", how="left")
         .filter(
             pl.when("is_input")
-            .then(pl.col("silent_ns") >= settings.input_silence_ns)
-            .otherwise(pl.col("silent_ns") >= long)
+            .then(silent_ns >= settings.input_silence_ns)
+            .otherwise(silent_ns >= long_ns)
         )
         .select(
+            "thread_id",
             start_ns="free_ns",
             end_ns="start_ns",
             cause=pl.when("is_input").then(pl.lit("input")).otherwise(pl.lit("host")),
             finding=pl.when("is_input")
             .then(pl.lit(_findings.INPUT))
             .otherwise(pl.lit(_findings.HOST)),
-            thread_id="thread_id",
         )
     )
 
 
+def _usual_distances(
+    frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame, between: pl.DataFrame
+) -> pl.DataFrame:
+    """The median distance of two launches in the phase that each silence leads to: op_id, usual_ns."""
+    if between["is_input"].all():
+        return pl.DataFrame(schema={"op_id": pl.Int64, "usual_ns": pl.Float64})
+    placed = launches.join(
+        frames["op_phase"].select("op_id", "phase"), on="op_id", maintain_order="left"
+    )
+    usual = placed.group_by("phase").agg(
+        usual_ns=pl.col("call_start_ns").diff().drop_nulls().median()
+    )
+    ended = placed.filter(pl.col("op_id").is_in(between["op_id"].drop_nulls().implode()))
+    return ended.join(usual, on="phase", nulls_equal=True).select("op_id", "usual_ns")
+
+
 def _places(
-    frames: Mapping[str, pl.DataFrame], silences: pl.DataFrame, settings: Settings
+    frames: Mapping[str, pl.DataFrame], silences: pl.DataFrame
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Whether the middle of each silence lies in a data phase, in another known phase, in an
     iteration.
@@ -139,18 +150,16 @@ def _places(
     )
 
 
-def _first_ops_of_iterations(frames: Mapping[str, pl.DataFrame], device_id: int) -> pl.Series:
-    """The operation launched first in each iteration on a device."""
+def _first_ops_of_iterations(
+    frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame
+) -> pl.Series:
+    """The operation of a device launched first in each iteration."""
     return (
-        frames["op_phase"]
-        .filter((pl.col("device_id") == device_id) & pl.col("iteration_index").is_not_null())
-        .select("op_id", "iteration_index")
-        .join(
-            frames["launched_op"]
-            .filter(pl.col("call_id").is_not_null())
-            .select("op_id", "call_start_ns"),
+        launches.join(
+            frames["op_phase"].select("op_id", "iteration_index").drop_nulls(),
             on="op_id",
+            maintain_order="left",
         )
-        .sort("call_start_ns")
-        .unique("iteration_index", keep="first", maintain_order=True)["op_id"]
+        .group_by("iteration_index")
+        .agg(pl.first("op_id"))["op_id"]
     )

@@ -40,7 +40,7 @@ import polars as pl
 from tracelens.options import Options
 from tracelens.settings import Settings
 from tracelens.steps import _findings, _idle, _intervals
-from tracelens.steps._host import feeding_threads, op_roles
+from tracelens.steps._host import feeding_threads
 
 READS = (
     "launched_op",
@@ -70,8 +70,8 @@ SCHEMA = {
     "end_ns": pl.Int64,
     "open_range": pl.String,
 }
-_ROW = ("gap_id", "iteration_index", "cause", "finding", "call_id")
-"""What makes one row."""
+_PIECE = ("gap_id", "iteration_index", "pause", "given", "profiled")
+"""Pieces of a gap that agree in these are one row."""
 
 
 def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
@@ -89,27 +89,27 @@ def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settin
 
 
 def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Gaps with the launch and the role of the operation that ends each."""
-    roles = op_roles(frames)
+    """Gaps with the launch, the phase and the role of the operation that ends each."""
+    names = frames["api_kind"].select("name_id", next_call_name="name").unique("name_id")
     skewed = frames["clock_skew"].filter(pl.col("is_skewed"))["process_id"]
-    comparable = ~pl.col("process_id").is_in(skewed.implode())
-    launches = (
-        frames["launched_op"]
-        .filter(comparable)
-        .select(
-            "op_id",
-            "call_start_ns",
-            "call_end_ns",
-            next_call_id="call_id",
-            next_thread_id="thread_id",
-        )
+    comparable = frames["launched_op"].filter(~pl.col("process_id").is_in(skewed.implode()))
+    launches = comparable.select(
+        "op_id",
+        "call_start_ns",
+        "call_end_ns",
+        next_call_id="call_id",
+        next_thread_id="thread_id",
+        name_id="call_name_id",
+    )
+    phases = frames["op_phase"].select(
+        "op_id", "phase", role=pl.when(pl.col("is_known_role")).then(pl.col("phase"))
     )
     return (
         frames["idle_gap"]
         .select("gap_id", "device_id", "start_ns", "end_ns", "next_op_id")
-        .filter(pl.col("end_ns") > pl.col("start_ns"))
         .join(launches, left_on="next_op_id", right_on="op_id", how="left")
-        .join(roles, left_on="next_op_id", right_on="op_id", how="left")
+        .join(phases, left_on="next_op_id", right_on="op_id", how="left")
+        .join(names, on="name_id", how="left")
         .sort("device_id", "start_ns")
     )
 
@@ -133,20 +133,19 @@ def _device(
     overhead = _intervals.union(
         frames["profiler_overhead"].filter(pl.col("thread_id").is_in(threads.implode()))
     )
-    pieces = _idle.pieces(_idle.stretches(gaps, settings), pauses, overhead, windows)
-    pieces = _idle.with_credit(pieces, pauses, gaps)
-    rows = _named(pieces, pauses, gaps)
-    rows = rows.with_columns(finding=_findings.of_idle(rows, tiny_optimizer, settings))
-    rows = rows.with_columns(device_id=pl.lit(device_id, pl.Int64))
-    return _with_evidence(rows, frames).select(
+    pieces = _idle.pieces(gaps, pauses, overhead, windows, settings)
+    rows = _named(_idle.with_credit(pieces, pauses, gaps), pauses, gaps)
+    rows = rows.with_columns(
+        finding=_findings.of_idle(rows, tiny_optimizer, settings),
+        device_id=pl.lit(device_id, pl.Int64),
+    )
+    return _with_open_range(rows, frames).select(
         pl.col(name).cast(kind) for name, kind in SCHEMA.items()
     )
 
 
 def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl.DataFrame:
-    """One row a gap, iteration, cause and call, with the finding of the pause where there is
-    one."""
-    of_gap = gaps.select("gap_id", "role", "next_op_id", "next_call_id", "next_thread_id")
+    """One row a gap, iteration, cause and call, with the finding of the pause, if any."""
     length = pl.col("end_ns") - pl.col("start_ns")
     split = pl.concat(
         [
@@ -160,62 +159,52 @@ def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl
             ),
         ]
     )
+    repeated = split["gap_id"].is_duplicated()
+    merged = (
+        split.filter(repeated)
+        .group_by(_PIECE, maintain_order=True)
+        .agg(pl.col("idle_ns").sum(), pl.col("start_ns").min(), pl.col("end_ns").max())
+    )
+    kept = pl.concat([split.filter(~repeated).select(merged.columns), merged])
     why = pauses.select(
         "pause",
         "cause",
         "finding",
         "call_id",
+        "call_name",
         "thread_id",
         pause_ns=pl.col("end_ns") - pl.col("start_ns"),
     )
-    rows = split.join(why, on="pause", how="left").join(of_gap, on="gap_id", how="left")
-    is_given = pl.col("given").is_in(["dependency", "unknown"])
+    of_gap = gaps.select("gap_id", "role", "phase", "^next_.*$")
+    rows = kept.join(why, on="pause", how="left").join(of_gap, on="gap_id", how="left")
+    is_told = pl.col("given").is_in(["dependency", "unknown"]).fill_null(False)
     own = pl.col("pause").is_null()
-    rows = rows.with_columns(
-        cause=pl.when(is_given.fill_null(False))
+    return rows.with_columns(
+        cause=pl.when(is_told)
         .then(pl.col("given"))
         .when(pl.col("profiled"))
         .then(pl.lit("profiler"))
         .otherwise(pl.col("cause").fill_null("launch")),
         call_id=pl.when(own).then(pl.col("next_call_id")).otherwise(pl.col("call_id")),
+        call_name=pl.when(own).then(pl.col("next_call_name")).otherwise(pl.col("call_name")),
         thread_id=pl.when(own).then(pl.col("next_thread_id")).otherwise(pl.col("thread_id")),
     )
-    return rows.group_by(_ROW, maintain_order=True).agg(
-        pl.col("idle_ns").sum(),
-        pl.col("start_ns").min(),
-        pl.col("end_ns").max(),
-        pl.first("role", "thread_id", "next_op_id"),
-        pl.max("pause_ns"),
-    )
 
 
-def _with_evidence(rows: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Add the name of the call, and what was open on its thread when the piece began."""
-    names = frames["api_kind"].select("name_id", call_name="name").unique("name_id")
-    calls = frames["launched_op"].select("call_id", name_id="call_name_id").drop_nulls()
-    pauses = frames["host_pause"].select("call_id", "call_name").drop_nulls()
-    named = pl.concat(
-        [calls.join(names, on="name_id").select("call_id", "call_name"), pauses]
-    ).unique("call_id", keep="any")
-    opened = (
-        frames["user_range"]
-        .select("thread_id", "name", "end_ns", opened_ns="start_ns")
-        .sort("opened_ns")
+def _with_open_range(rows: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Add what was open on the row's thread when it began, and put the rows in order."""
+    opened = frames["user_range"].select(
+        "thread_id", "name", closed_ns="end_ns", opened_ns="start_ns"
     )
-    rows = (
-        rows.join(named, on="call_id", how="left")
-        .sort("start_ns")
+    is_open = (pl.col("closed_ns") > pl.col("start_ns")).fill_null(False)
+    return (
+        rows.sort("start_ns", "gap_id")
         .join_asof(
-            opened.rename({"end_ns": "closed_ns"}),
+            opened.sort("opened_ns"),
             left_on="start_ns",
             right_on="opened_ns",
             by="thread_id",
-            strategy="backward",
             check_sortedness=False,
         )
-    )
-    phases = frames["op_phase"].select(next_op_id="op_id", phase="phase")
-    is_open = (pl.col("closed_ns") > pl.col("start_ns")).fill_null(False)
-    return rows.join(phases, on="next_op_id", how="left").with_columns(
-        open_range=pl.when(is_open).then(pl.col("name")).otherwise(pl.col("phase"))
+        .with_columns(open_range=pl.when(is_open).then(pl.col("name")).otherwise(pl.col("phase")))
     )
