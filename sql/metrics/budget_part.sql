@@ -34,7 +34,10 @@ computing AS (
         end_ns
     FROM classed
     WHERE layer = 1
-    WINDOW earlier AS (PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    WINDOW
+        earlier AS (
+            PARTITION BY device_id ORDER BY start_ns, end_ns, op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        )
 ),
 
 communicating AS (
@@ -49,11 +52,16 @@ computing_or_communicating AS (
     FROM classed AS c
     INNER JOIN communicating AS m ON c.device_id = m.device_id
     WHERE c.layer <= 2
-    WINDOW earlier AS (PARTITION BY c.device_id ORDER BY c.start_ns, c.end_ns, c.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    WINDOW
+        earlier AS (
+            PARTITION BY c.device_id
+            ORDER BY c.start_ns, c.end_ns, c.op_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        )
 ),
 
 stretch AS (
-    SELECT 'compute' AS layer, device_id, coalesce(phase, '') AS phase, phase IS NULL AS is_unknown, start_ns, end_ns FROM computing
+    SELECT 'compute' AS layer, device_id, coalesce(phase, '') AS phase, phase IS NULL AS is_unknown, start_ns, end_ns
+    FROM computing
     UNION ALL
     SELECT 'communication', device_id, '', true, start_ns, end_ns FROM computing_or_communicating
     UNION ALL
@@ -77,7 +85,14 @@ summed AS (
 ),
 
 border AS (
-    SELECT w.device_id, w.iteration_index, s.layer, s.phase, s.is_unknown, unnest([w.start_ns, w.end_ns]) AS at_ns, unnest([-1, 1]) AS sign
+    SELECT
+        w.device_id,
+        w.iteration_index,
+        s.layer,
+        s.phase,
+        s.is_unknown,
+        unnest([w.start_ns, w.end_ns]) AS at_ns,
+        unnest([-1, 1]) AS sign
     FROM iteration_window AS w
     INNER JOIN (SELECT DISTINCT device_id, layer, phase, is_unknown FROM summed) AS s ON w.device_id = s.device_id
 ),
@@ -91,11 +106,12 @@ within AS (
         sum(b.sign * coalesce(s.before_ns + least(s.end_ns, b.at_ns) - s.start_ns, 0))::BIGINT AS ns
     FROM border AS b
     ASOF LEFT JOIN summed AS s
-        ON b.device_id = s.device_id
-        AND b.layer = s.layer
-        AND b.phase = s.phase
-        AND b.is_unknown = s.is_unknown
-        AND b.at_ns >= s.start_ns
+        ON
+            b.device_id = s.device_id
+            AND b.layer = s.layer
+            AND b.phase = s.phase
+            AND b.is_unknown = s.is_unknown
+            AND b.at_ns >= s.start_ns
     GROUP BY ALL
 ),
 
@@ -120,16 +136,25 @@ explained AS (
 ),
 
 part AS (
-    SELECT device_id, iteration_index, 'compute' AS part, phase AS role, NULL AS cause, ns FROM within WHERE layer = 'compute'
+    SELECT device_id, iteration_index, 'compute' AS part, phase AS role, NULL AS cause, ns
+    FROM within
+    WHERE layer = 'compute'
     UNION ALL
-    SELECT device_id, iteration_index, 'communication', NULL, NULL, coalesce(communication_ns, compute_ns) - compute_ns FROM covered
+    SELECT device_id, iteration_index, 'communication', NULL, NULL, coalesce(communication_ns, compute_ns) - compute_ns
+    FROM covered
     UNION ALL
     SELECT device_id, iteration_index, 'copy', NULL, NULL, busy_ns - coalesce(communication_ns, compute_ns) FROM covered
     UNION ALL
     SELECT device_id, iteration_index, 'idle', NULL, cause, ns FROM explained
     UNION ALL
     -- idle that no gap between operations explains, as after a window's last operation
-    SELECT c.device_id, c.iteration_index, 'idle', NULL, 'unknown', c.window_ns - c.busy_ns - coalesce(sum(e.ns), 0)::BIGINT
+    SELECT
+        c.device_id,
+        c.iteration_index,
+        'idle',
+        NULL,
+        'unknown',
+        c.window_ns - c.busy_ns - coalesce(sum(e.ns), 0)::BIGINT
     FROM covered AS c
     LEFT JOIN explained AS e ON c.device_id = e.device_id AND c.iteration_index = e.iteration_index
     GROUP BY c.device_id, c.iteration_index, c.window_ns, c.busy_ns

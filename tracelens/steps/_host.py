@@ -1,4 +1,5 @@
-"""The host side of one device: the CUDA calls of the threads that feed it, and what each waits for."""
+"""The host side of one device: the CUDA calls of the threads that feed it, and what each waits
+for."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ def holding_calls(
         .sort("start_ns")
         .unique("call_id", keep="first", maintain_order=True)
         .join(_findings.copy_findings(frames, settings), on="op_id", how="left")
-        .select("call_id", "copy_kind", "is_pageable", "copy_finding", copy_start_ns="start_ns", copy_end_ns="end_ns")
+        .select("call_id", "copy_kind", "is_pageable", "copy_finding", copy_start_ns="start_ns",
+        copy_end_ns="end_ns")
     )  # fmt: skip
     held = held.join(copies, on="call_id", how="left").with_columns(waited_since_ns="start_ns")
     work = calls.join(kinds.filter(pl.col("kind").is_in(_WORK)).select("name_id"), on="name_id")

@@ -135,9 +135,9 @@ def with_credit(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) 
     pieces = pieces.with_row_index("piece").with_columns(
         dispatch_ns=pl.when(is_dispatch).then(pl.col("end_ns") - pl.col("start_ns")).otherwise(0)
     )
-    idle_ns = _intervals.covered_before(pauses["end_ns"], gaps) - _intervals.covered_before(
-        pauses["start_ns"], gaps
-    )
+    ends = pl.concat([pauses["end_ns"], pauses["start_ns"]])
+    idle_before = _intervals.covered_before(ends, gaps)
+    idle_ns = idle_before.head(pauses.height) - idle_before.tail(pauses.height)
     lost = pauses.select(
         "pause",
         time="end_ns",
@@ -157,8 +157,8 @@ def with_credit(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) 
         credit=before - (pl.col("spent") - pl.col("dispatch_ns")),
         blamed=pl.when(raised).then(pl.col("pause")).forward_fill(),
     ).filter(pl.col("piece").is_not_null())
-    return pieces.join(
-        events.select("piece", "blamed", aftermath_ns=pl.min_horizontal("dispatch_ns", "credit")),
-        on="piece",
-        how="left",
+    # events keep the order of the pieces
+    return pieces.with_columns(
+        events["blamed"],
+        aftermath_ns=events.select(pl.min_horizontal("dispatch_ns", "credit")).to_series(),
     )

@@ -115,14 +115,15 @@ def _silences(
 def _usual_distances(
     frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame, between: pl.DataFrame
 ) -> pl.DataFrame:
-    """The median distance of two launches in the phase that each silence leads to: op_id, usual_ns."""
+    """The median distance of two launches in the phase that each silence leads to: op_id,
+    usual_ns."""
     if between["is_input"].all():
         return pl.DataFrame(schema={"op_id": pl.Int64, "usual_ns": pl.Float64})
     placed = launches.join(
         frames["op_phase"].select("op_id", "phase"), on="op_id", maintain_order="left"
     )
     usual = placed.group_by("phase").agg(
-        usual_ns=pl.col("call_start_ns").diff().drop_nulls().median()
+        usual_ns=pl.col("call_start_ns").diff().quantile(0.5, "lower")
     )
     ended = placed.filter(pl.col("op_id").is_in(between["op_id"].drop_nulls().implode()))
     return ended.join(usual, on="phase", nulls_equal=True).select("op_id", "usual_ns")

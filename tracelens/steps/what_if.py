@@ -52,7 +52,8 @@ def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settin
         doubtful = errors.get(timeline.device_id, 1.0) > settings.replay_tolerance
         for scenario in _findings.SCENARIOS:
             worth = device.worth_ns(scenario, base_ns)
-            peers = scenario == _findings.COMMUNICATION
+            # collectives contain the wait for peers, which this device's replay cannot shorten
+            peers = scenario == _findings.COMMUNICATION and worth > 0
             rows.append((timeline.device_id, scenario, worth, doubtful or peers, *timeline.span))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
