@@ -67,7 +67,7 @@ overlap AS (
     SELECT
         *,
         coalesce(start_ns < max(end_ns) OVER earlier, false)
-        OR coalesce(end_ns > lead(start_ns) OVER by_start, false) AS overlaps
+        OR coalesce(end_ns > lead(start_ns) OVER by_start, false) AS is_overlapping
     FROM named
     WINDOW
         by_start AS (PARTITION BY name_number, process_id, style ORDER BY start_ns, end_ns, range_id),
@@ -117,7 +117,7 @@ stat AS (
         min(o.length_ns) AS min_ns,
         quantile_cont(o.length_ns, [0.5, 0.9, 0.99]) AS length_quantiles,
         max(o.length_ns) AS max_ns,
-        count(*) FILTER (o.overlaps) AS overlapping,
+        count(*) FILTER (o.is_overlapping) AS overlapping,
         count(o.payload) AS payloads,
         min(o.payload) AS payload_min,
         median(o.payload) AS payload_median,
