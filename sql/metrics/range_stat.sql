@@ -35,15 +35,20 @@
 -- gpu_span_stdev_ns  DOUBLE     sample standard deviation of the spans, NULL for fewer than two
 -- ops               BIGINT     operations
 -- launches          BIGINT     calls that launched them: what NVIDIA counts
-WITH name AS (
-    SELECT domain, label, true AS is_folded, family AS name FROM range_name
+WITH family AS (
+    SELECT *, count(*) OVER (PARTITION BY domain, family) AS labels FROM range_name
+),
+
+-- a family of one name is counted once, and told as both
+name AS (
+    SELECT domain, label, label AS counted_as, false AS is_family FROM family
     UNION ALL
-    SELECT domain, label, false, label FROM range_name
+    SELECT domain, label, family, true FROM family WHERE labels > 1
 ),
 
 numbered AS (
     -- windows over numbers are many times faster than over texts
-    SELECT *, dense_rank() OVER (ORDER BY is_folded, domain, name) AS name_number FROM name
+    SELECT *, dense_rank() OVER (ORDER BY domain, is_family, counted_as) AS name_number FROM name
 ),
 
 named AS (
@@ -63,18 +68,17 @@ named AS (
     INNER JOIN numbered AS n ON r.domain = n.domain AND split_part(r.name, ', ', 1) = n.label
 ),
 
-overlap AS (
+neighboured AS (
     SELECT
         *,
-        coalesce(start_ns < max(end_ns) OVER earlier, false)
-        OR coalesce(end_ns > lead(start_ns) OVER by_start, false) AS is_overlapping
+        max(end_ns) OVER (
+            PARTITION BY name_number, process_id, style ORDER BY start_ns, end_ns, range_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS earlier_end_ns,
+        lead(start_ns) OVER (
+            PARTITION BY name_number, process_id, style ORDER BY start_ns, end_ns, range_id
+        ) AS next_start_ns
     FROM named
-    WINDOW
-        by_start AS (PARTITION BY name_number, process_id, style ORDER BY start_ns, end_ns, range_id),
-        earlier AS (
-            PARTITION BY name_number, process_id, style
-            ORDER BY start_ns, end_ns, range_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        )
 ),
 
 edge AS (
@@ -102,7 +106,12 @@ most AS (
 ),
 
 meaning AS (
-    SELECT DISTINCT name_number, domain, is_folded, name FROM numbered
+    SELECT DISTINCT name_number, domain, is_family AS is_folded, counted_as AS name FROM numbered
+    UNION ALL
+    SELECT n.name_number, n.domain, true, f.family
+    FROM numbered AS n
+    INNER JOIN family AS f ON n.domain = f.domain AND n.label = f.label
+    WHERE f.labels = 1
 ),
 
 stat AS (
@@ -117,7 +126,7 @@ stat AS (
         min(o.length_ns) AS min_ns,
         quantile_cont(o.length_ns, [0.5, 0.9, 0.99]) AS length_quantiles,
         max(o.length_ns) AS max_ns,
-        count(*) FILTER (o.is_overlapping) AS overlapping,
+        count(*) FILTER (o.earlier_end_ns > o.start_ns OR o.next_start_ns < o.end_ns) AS overlapping,
         count(o.payload) AS payloads,
         min(o.payload) AS payload_min,
         median(o.payload) AS payload_median,
@@ -133,7 +142,7 @@ stat AS (
         stddev_samp(p.span_ns) AS gpu_span_stdev_ns,
         coalesce(sum(p.ops), 0)::BIGINT AS ops,
         coalesce(sum(p.launches), 0)::BIGINT AS launches
-    FROM overlap AS o
+    FROM neighboured AS o
     LEFT JOIN range_projection AS p ON o.range_id = p.range_id
     GROUP BY o.name_number, o.process_id, o.style
 )
