@@ -23,9 +23,10 @@ WITH helper AS (
     WHERE p.method = 'cross_thread'
 ),
 
-adopted AS (
+candidate AS (
     SELECT
         n.range_id,
+        h.is_known_role,
         -- where phases are open on several threads, none is preferred
         CASE WHEN count(e.range_id) = 1 THEN max(e.range_id) END AS parent_id
     FROM range_nesting AS n
@@ -34,7 +35,15 @@ adopted AS (
     ASOF LEFT JOIN phase_edge AS e
         ON h.phase_thread_id = e.thread_id AND h.is_known_role = e.is_known_role AND r.start_ns >= e.at_ns
     WHERE n.parent_id IS NULL
-    GROUP BY n.range_id
+    GROUP BY n.range_id, h.is_known_role
+),
+
+adopted AS (
+    -- a phase of known role goes before one of unknown role
+    SELECT range_id, arg_max(parent_id, is_known_role) AS parent_id
+    FROM candidate
+    WHERE parent_id IS NOT NULL
+    GROUP BY range_id
 )
 
 SELECT
