@@ -6,10 +6,13 @@ is always from 100 to 150, and the kernel that ends it is number 2.
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.exports import PID, Call, Copy, Kernel, Range, make_export
 from tracelens.engine import Engine
@@ -194,3 +197,66 @@ def test_waiting_for_small_copies_is_sync_and_belongs_to_the_copies(tmp_path: Pa
     sync = engine.frame("idle_cause").filter(pl.col("cause") == "sync")
     assert set(sync["finding"]) == {"repeated-small-copies"}
     assert set(sync["call_name"]) == {"cudaStreamSynchronize"}
+
+
+def test_a_silence_says_what_the_operating_system_was_asked_for(tmp_path: Path):
+    thread = (PID << 24) | PID
+    make_export(
+        tmp_path / "run.sqlite",
+        calls=[launch(0, 5, 1), launch(2_000, 2_005, 2)],
+        kernels=[k(10, 100, 1), k(2_010, 2_020, 2)],
+        ranges=[span("iter_0", 0, 2_100), span("data", 6, 1_999)],
+        sql=(
+            "CREATE TABLE OSRT_API(start INTEGER, end INTEGER, nameId INTEGER, globalTid INTEGER)",
+            "INSERT INTO StringIds VALUES (9001, 'pthread_cond_wait'), (9002, 'read')",
+            f"INSERT INTO OSRT_API VALUES (20000, 300000, 9002, {thread})",
+            f"INSERT INTO OSRT_API VALUES (310000, 1900000, 9001, {thread})",
+        ),
+    )
+    rows = Engine([open_source(tmp_path / "run.sqlite")]).frame("idle_cause")
+    assert rows.select("cause", "os_call", "open_range").rows() == [
+        ("input", "pthread_cond_wait", "data")
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 3_000),  # launch
+            st.integers(1, 400),  # length of the call
+            st.integers(-50, 2_000),  # from the launch to the operation
+            st.integers(0, 500),  # length of the operation
+            st.sampled_from([PID, PID + 1]),
+            st.booleans(),  # whether the launch was recorded
+        ),
+        min_size=2,
+        max_size=15,
+    ),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["cudaDeviceSynchronize", "cudaFree", "cudaEventQuery"]),
+            st.integers(0, 3_000),
+            st.integers(1, 900),
+        ),
+        max_size=5,
+    ),
+)
+def test_causes_sum_to_every_gap_whatever_the_times(operations, others):
+    calls, kernels = [], []
+    for number, (at, length, later, runs, thread, is_recorded) in enumerate(operations, start=1):
+        if is_recorded:
+            calls.append(launch(at, at + length, number, thread=thread))
+        kernels.append(k(at + later, at + later + runs, number))
+    calls += [call(name, at, at + length) for name, at, length in others]
+    ranges = [span(f"iter_{i}", 1_000 * i, 1_000 * i + 900) for i in range(4)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = make_export(Path(folder) / "run.sqlite", calls=calls, kernels=kernels, ranges=ranges)
+        engine = Engine([open_source(path)])
+        rows = engine.frame("idle_cause")
+        gaps = engine.frame("idle_gap")
+        worth = engine.frame("what_if")
+    of_gap = dict(rows.group_by("gap_id").agg(pl.col("idle_ns").sum()).iter_rows())
+    assert of_gap == {gap: ns for gap, ns in gaps.select("gap_id", "gap_ns").iter_rows() if ns}
+    assert (rows["idle_ns"] > 0).all()
+    assert (worth["recoverable_ns"] >= 0).all()

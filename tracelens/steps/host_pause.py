@@ -1,7 +1,7 @@
 """Stretches in which the host that feeds a device did anything but dispatch: it waited, allocated,
 or was silent.
 
-reads: launched_op, api_call, api_kind, iteration, iteration_window, op_phase, user_range
+reads: launched_op, api_call, api_kind, iteration, iteration_window, op_phase, user_range, os_call
 row:   one call, or one silence between two calls; they do not overlap on a device
 
 device_id  BIGINT   the device that is fed
@@ -12,6 +12,8 @@ finding    VARCHAR  the finding that its cost belongs to
 call_id    BIGINT   the call, NULL for a silence
 call_name  VARCHAR  its name, NULL for a silence
 thread_id  BIGINT   the calling thread; for a silence, the thread of the next call
+os_call    VARCHAR  what that thread spent most of it in, where calls into the operating system were
+                    traced, else NULL
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from tracelens.settings import Settings
 from tracelens.steps import _findings, _intervals
 from tracelens.steps._host import CALL_FRAMES, device_calls, holding_calls
 
-READS = (*CALL_FRAMES, "iteration", "user_range")
+READS = (*CALL_FRAMES, "iteration", "user_range", "os_call")
 
 SCHEMA = {
     "device_id": pl.Int64,
@@ -36,6 +38,7 @@ SCHEMA = {
     "call_id": pl.Int64,
     "call_name": pl.String,
     "thread_id": pl.Int64,
+    "os_call": pl.String,
 }
 
 
@@ -58,8 +61,9 @@ def _pauses(frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settin
         .rename({"name": "call_name"})
     )
     silences = _silences(frames, calls, ops, settings)
+    pauses = pl.concat([held, silences], how="diagonal")
     return (
-        pl.concat([held, silences], how="diagonal")
+        _with_os_calls(pauses, frames["os_call"])
         .with_columns(device_id=pl.lit(device_id, pl.Int64))
         .select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
         .sort("start_ns")
@@ -164,3 +168,29 @@ def _first_ops_of_iterations(
         .group_by("iteration_index")
         .agg(pl.first("op_id"))["op_id"]
     )
+
+
+def _with_os_calls(pauses: pl.DataFrame, os_calls: pl.DataFrame) -> pl.DataFrame:
+    """Add the function of the operating system that most of each pause was spent in."""
+    calls = os_calls.select(
+        "thread_id", os_call="name", called_ns="start_ns", returned_ns="end_ns"
+    ).filter(pl.col("thread_id").is_in(pauses["thread_id"].unique().implode()))
+    shared_ns = pl.min_horizontal("end_ns", "returned_ns") - pl.max_horizontal(
+        "start_ns", "called_ns"
+    )
+    places = pauses.select("thread_id", "start_ns", "end_ns")
+    longest = (
+        places.join_where(
+            calls.rename({"thread_id": "caller"}),
+            pl.col("called_ns") < pl.col("end_ns"),
+            pl.col("returned_ns") > pl.col("start_ns"),
+            pl.col("thread_id") == pl.col("caller"),
+        )
+        .group_by("thread_id", "start_ns", "end_ns", "os_call")
+        .agg(shared_ns=shared_ns.sum())
+        .filter(2 * pl.col("shared_ns") > pl.col("end_ns") - pl.col("start_ns"))
+        .sort("shared_ns", "os_call", descending=[True, False])
+        .unique(["thread_id", "start_ns", "end_ns"], keep="first", maintain_order=True)
+        .drop("shared_ns")
+    )
+    return pauses.join(longest, on=["thread_id", "start_ns", "end_ns"], how="left")

@@ -20,6 +20,8 @@ start_ns         BIGINT   first moment of the gap with this cause
 end_ns           BIGINT   last moment of the gap with this cause
 open_range       VARCHAR  the range opened last on that thread, if still open, else the phase of the
                           next operation
+os_call          VARCHAR  what the host spent most of that pause in, where calls into the operating
+                          system were traced
 
 Where the clocks of host and GPU disagree (clock_skew) every cause is ``unknown``.
 
@@ -69,6 +71,7 @@ SCHEMA = {
     "start_ns": pl.Int64,
     "end_ns": pl.Int64,
     "open_range": pl.String,
+    "os_call": pl.String,
 }
 _PIECE = ("gap_id", "iteration_index", "pause", "given", "profiled")
 """Pieces of a gap that agree in these are one row."""
@@ -173,6 +176,7 @@ def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl
         "call_id",
         "call_name",
         "thread_id",
+        "os_call",
         pause_ns=pl.col("end_ns") - pl.col("start_ns"),
     )
     of_gap = gaps.select("gap_id", "role", "phase", "^next_.*$")
