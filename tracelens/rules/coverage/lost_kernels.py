@@ -41,6 +41,8 @@ def check(frames: Frames) -> Iterator[CoverageWarning]:
     )
     is_hole = max(lost, timeless) >= max(1, MIN_SHARE * launches)
     if not (silent or unseen or is_hole):
+        if timeless:
+            yield _few(timeless)
         return
     told = []
     if lost:
@@ -57,4 +59,15 @@ def check(frames: Frames) -> Iterator[CoverageWarning]:
         f"GPU work was lost: {', '.join(told)}. Idle time is not to be believed.",
         "Record fewer iterations (--capture-range=cudaProfilerApi), let the process end normally, "
         "use a current Nsight Systems, and no second profiler at the same time.",
+    )
+
+
+def _few(timeless: int) -> CoverageWarning:
+    """So few that the figures hold, but they are not all that there was."""
+    return CoverageWarning(
+        ID,
+        "low",
+        f"{timeless:,} GPU operations were recorded without a time: they are counted as lost and "
+        "are in no figure.",
+        "The profiler ran out of buffers for a moment: record fewer iterations.",
     )
