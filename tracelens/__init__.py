@@ -5,6 +5,7 @@
 >>> trace.diagnose()                        # what to fix first, and what it is worth
 >>> trace.iterations(), trace.phases()      # polars frames
 >>> trace.sql("SELECT name, total_ms FROM kernels LIMIT 10")
+>>> tl.compare("before.sqlite", "after.sqlite")         # what got faster, and how sure that is
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 from tracelens._version import __version__
 
 if TYPE_CHECKING:
+    from tracelens.comparison import Comparison, compare
     from tracelens.diagnosis import CoverageWarning, Diagnosis, Evidence, Findings, NotChecked
     from tracelens.errors import TracelensError
     from tracelens.trace import Trace, open
 
 __all__ = [
+    "Comparison",
     "CoverageWarning",
     "Diagnosis",
     "Evidence",
@@ -28,10 +31,12 @@ __all__ = [
     "Trace",
     "TracelensError",
     "__version__",
+    "compare",
     "open",
 ]
 
 _HOMES = {
+    "Comparison": "comparison",
     "CoverageWarning": "diagnosis",
     "Diagnosis": "diagnosis",
     "Evidence": "diagnosis",
@@ -39,6 +44,7 @@ _HOMES = {
     "NotChecked": "diagnosis",
     "Trace": "trace",
     "TracelensError": "errors",
+    "compare": "comparison",
     "open": "trace",
 }
 """Where each public name lives: imported on first use, so that the command line starts at once."""

@@ -82,6 +82,7 @@ def build(frames: Frames, files: Sequence[Path], findings: Findings, options: Op
         "memory": [_memory(row) for row in rows["memory_summary"]],
         "diagnoses": [d.to_dict() for d in findings.diagnoses],
         "not_checked": [n.to_dict() for n in findings.not_checked],
+        "baseline": None,
     }
 
 

@@ -30,6 +30,10 @@ _LOUDER = {"high": ("high",), "medium": ("high", "medium")}
 @click.option(
     "--fail-on", type=click.Choice(tuple(_LOUDER)), help="Exit with 1 on such a finding, or worse."
 )
+@click.option(
+    "--baseline", metavar="FILE.json", type=click.Path(path_type=Path),
+    help="JSON report of an earlier run: say what changed; --fail-on counts what is new or worse.",
+)  # fmt: skip
 @click.option("--no-color", is_flag=True, help="No colours, even on a terminal.")
 @_common.run_options
 def command(
@@ -40,6 +44,7 @@ def command(
     phases: Path | None,
     samples: float | None,
     fail_on: str | None,
+    baseline: Path | None,
     no_color: bool,
     no_cache: bool,
     memory_limit: str | None,
@@ -52,9 +57,12 @@ def command(
     Example:
       tracelens analyze run.sqlite
       tracelens analyze rank0.sqlite rank1.sqlite --format json --output report.json
+      tracelens analyze run.sqlite --baseline report.json --fail-on medium
     """
+    from tracelens import baseline as earlier
     from tracelens.trace import open as open_trace
 
+    known = None if baseline is None else earlier.read(baseline)
     with _common.working("analysing"):
         trace = open_trace(
             run,
@@ -65,8 +73,12 @@ def command(
             memory_limit=memory_limit,
         )
         report = trace.report()
+    counted = report["diagnoses"]
+    if known is not None:
+        report["baseline"] = earlier.changes(report, known, str(baseline))
+        counted = earlier.regressed(report)
     color = _common.wants_color(no_color, output)
     text = renderer(form).render(report, width=_common.terminal_width(), color=color)
     _common.write(text, output)
-    if fail_on and any(d["severity"] in _LOUDER[fail_on] for d in report["diagnoses"]):
+    if fail_on and any(d["severity"] in _LOUDER[fail_on] for d in counted):
         raise click.exceptions.Exit(_TRIPPED)

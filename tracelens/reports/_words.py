@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tracelens.report import Report
@@ -163,3 +164,26 @@ def clocks(ranks: Sequence[Mapping[str, Any]]) -> str:
         "clocks of some ranks are aligned only as well as their hosts' are" if coarse else ""
     )
     return "; ".join(filter(None, (told, unaligned)))
+
+
+def since_baseline(report: Report) -> list[str]:
+    """What changed since the baseline, a line a finding; periods first."""
+    baseline = report["baseline"]
+    then, now = baseline["period_ms"], report["iterations"]["period_ms"]["median"]
+    files = ", ".join(clean(Path(f).name) for f in baseline["files"])
+    lines = [f"period: {ms(then)} -> {ms(now)} ms, against {files}"]
+    return lines + [
+        f"{row['change']}: {clean(row['id'])}{_moved(row)}" for row in baseline["findings"]
+    ]
+
+
+def _moved(row: Mapping[str, Any]) -> str:
+    told = [
+        f"{clean(severity)}" + ("" if worth is None else f" {ms(worth)} ms")
+        for severity, worth in (
+            (row["baseline_severity"], row["baseline_recoverable_ms"]),
+            (row["severity"], row["recoverable_ms"]),
+        )
+        if severity is not None
+    ]
+    return f" ({' -> '.join(told)})"

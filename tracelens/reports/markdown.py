@@ -17,11 +17,15 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    files = ", ".join(_escaped(Path(f).name) for f in report["trace"]["files"])
+    files = ", ".join(escaped(Path(f).name) for f in report["trace"]["files"])
     yield f"## {files}\n"
-    yield f"**{_escaped(words.verdict(report))}**\n"
-    yield f"{_escaped(words.subject(report))}. {_escaped(words.iteration_line(report))}\n"
+    yield f"**{escaped(words.verdict(report))}**\n"
+    yield f"{escaped(words.subject(report))}. {escaped(words.iteration_line(report))}\n"
     yield from _findings(report["diagnoses"])
+    if report["baseline"]:
+        yield "### Since the baseline\n"
+        yield from (f"- {escaped(line)}" for line in words.since_baseline(report))
+        yield ""
     yield from _budgets(report["budget"])
     yield from _phases(report["phases"])
     yield from _warnings(report["coverage"]["warnings"])
@@ -31,15 +35,15 @@ def _findings(diagnoses: Sequence[dict[str, Any]]) -> Iterator[str]:
     if not diagnoses:
         return
     yield "### Findings\n"
-    yield from _table(
+    yield from table(
         ("", "finding", "worth (ms an iteration)", "share", "next"),
         (
             (
                 d["severity"],
-                f"`{d['id']}` {_escaped(d['title'])}",
+                f"`{d['id']}` {escaped(d['title'])}",
                 words.ms(d["recoverable_ms"]),
                 words.percent(d["share_of_period"]),
-                _escaped(next(iter(d["next_steps"]), "")),
+                escaped(next(iter(d["next_steps"]), "")),
             )
             for d in diagnoses
         ),
@@ -50,11 +54,11 @@ def _budgets(budgets: Sequence[dict[str, Any]]) -> Iterator[str]:
     for budget in budgets:
         total = words.ms(budget["total_ms"])
         yield f"### Where {total} ms of an iteration go (GPU {budget['device']})\n"
-        yield from _table(
+        yield from table(
             ("part", "ms", "share"),
             (
                 (
-                    _escaped(words.part_name(part)),
+                    escaped(words.part_name(part)),
                     words.ms(part["ms"]),
                     words.percent(words.share(part["ms"], budget["total_ms"])),
                 )
@@ -67,11 +71,11 @@ def _phases(phases: Sequence[dict[str, Any]]) -> Iterator[str]:
     if not phases:
         return
     yield "### Phases (medians)\n"
-    yield from _table(
+    yield from table(
         ("phase", "GPU span (ms)", "GPU busy (ms)", "CPU (ms)", "kernels", "instances"),
         (
             (
-                _escaped(p["phase"]),
+                escaped(p["phase"]),
                 words.ms(p["gpu_span_ms"]["median"]),
                 words.ms(p["gpu_busy_ms"]["median"]),
                 words.ms(p["cpu_ms"]["median"]),
@@ -87,10 +91,11 @@ def _warnings(warnings: Sequence[dict[str, Any]]) -> Iterator[str]:
     if warnings:
         yield "### Coverage\n"
     for warning in warnings:
-        yield f"- `{warning['code']}` {_escaped(warning['message'])} {_escaped(warning['advice'])}"
+        yield f"- `{warning['code']}` {escaped(warning['message'])} {escaped(warning['advice'])}"
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Lines of a table, and an empty one."""
     yield f"| {' | '.join(heads)} |"
     yield "|" + " --- |" * len(heads)
     for row in rows:
@@ -98,6 +103,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
     yield ""
 
 
-def _escaped(text: object) -> str:
+def escaped(text: object) -> str:
     """Text that Markdown and HTML leave as it is, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", words.clean(text))

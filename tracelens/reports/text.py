@@ -49,6 +49,7 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
 def _sections(report: Report, width: int) -> Iterator[tuple[str, Iterator[RenderableType]]]:
     yield "", _head(report)
     yield "What to do, first things first", _findings(report)
+    yield "Since the baseline", _baseline(report)
     for budget in report["budget"]:
         yield _budget_title(report, budget), _budget(budget, width)
     yield "Ranks", _ranks(report)
@@ -75,6 +76,12 @@ def _head(report: Report) -> Iterator[RenderableType]:
     yield Text(words.verdict(report), style="bold red" if loud else "bold green")
     if rate := (report["throughput"] or {}).get("samples_per_second"):
         yield Text(f"{words.count(round(rate, 1))} samples a second.")
+
+
+def _baseline(report: Report) -> Iterator[RenderableType]:
+    if report["baseline"]:
+        for line in words.since_baseline(report):
+            yield Text(line)
 
 
 def _findings(report: Report) -> Iterator[RenderableType]:
