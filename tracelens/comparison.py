@@ -160,7 +160,7 @@ def _kernels(
         present = [kernel for kernel in (one, two) if kernel is not None]
         if max(kernel.mean_ms for kernel in present) < least_ms:
             continue
-        told = {"name": name, "short_name": present[-1].short_name}
+        told: dict[str, Any] = {"name": name, "short_name": present[-1].short_name}
         if one and two:
             sample = _Sample(one.values_ms, two.values_ms)
             measure = sample.measure("mean", seed, _KERNEL_RESAMPLES)
