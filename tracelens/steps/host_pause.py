@@ -12,8 +12,8 @@ finding    VARCHAR  the finding that its cost belongs to
 call_id    BIGINT   the call, NULL for a silence
 call_name  VARCHAR  its name, NULL for a silence
 thread_id  BIGINT   the calling thread; for a silence, the thread of the next call
-os_call    VARCHAR  what that thread spent most of it in, where calls into the operating system were
-                    traced, else NULL
+os_call    VARCHAR  the call into the operating system that held that thread for most of it, NULL
+                    where none did or none were traced
 """
 
 from __future__ import annotations
@@ -171,26 +171,22 @@ def _first_ops_of_iterations(
 
 
 def _with_os_calls(pauses: pl.DataFrame, os_calls: pl.DataFrame) -> pl.DataFrame:
-    """Add the function of the operating system that most of each pause was spent in."""
-    calls = os_calls.select(
-        "thread_id", os_call="name", called_ns="start_ns", returned_ns="end_ns"
-    ).filter(pl.col("thread_id").is_in(pauses["thread_id"].unique().implode()))
+    """Add the function of the operating system that held the thread for most of each pause."""
+    calls = os_calls.select("thread_id", "name", called_ns="start_ns", returned_ns="end_ns")
     shared_ns = pl.min_horizontal("end_ns", "returned_ns") - pl.max_horizontal(
         "start_ns", "called_ns"
     )
-    places = pauses.select("thread_id", "start_ns", "end_ns")
-    longest = (
-        places.join_where(
-            calls.rename({"thread_id": "caller"}),
-            pl.col("called_ns") < pl.col("end_ns"),
-            pl.col("returned_ns") > pl.col("start_ns"),
-            pl.col("thread_id") == pl.col("caller"),
+    is_most = 2 * shared_ns > pl.col("end_ns") - pl.col("start_ns")
+    # what holds it for most of the pause holds it in the middle
+    return (
+        pauses.with_columns(middle_ns=(pl.col("start_ns") + pl.col("end_ns")) // 2)
+        .sort("middle_ns")
+        .join_asof(
+            calls.sort("called_ns"),
+            left_on="middle_ns",
+            right_on="called_ns",
+            by="thread_id",
+            check_sortedness=False,
         )
-        .group_by("thread_id", "start_ns", "end_ns", "os_call")
-        .agg(shared_ns=shared_ns.sum())
-        .filter(2 * pl.col("shared_ns") > pl.col("end_ns") - pl.col("start_ns"))
-        .sort("shared_ns", "os_call", descending=[True, False])
-        .unique(["thread_id", "start_ns", "end_ns"], keep="first", maintain_order=True)
-        .drop("shared_ns")
+        .with_columns(os_call=pl.when(is_most).then(pl.col("name")))
     )
-    return pauses.join(longest, on=["thread_id", "start_ns", "end_ns"], how="left")
