@@ -99,3 +99,5 @@ class Settings:
     """A queue holds seconds of work, but not this much over a whole capture."""
     checked_waits: int = 8
     """Waits for the device that are held against the clocks: if those disagree, all show it."""
+    compared_iterations: int = 32
+    """Iterations that a kernel's durations are compared over: more of them tell nothing new."""

@@ -17,18 +17,6 @@
 -- launching_calls  BIGINT   launching calls made meanwhile
 -- launched_ops   BIGINT   operations recorded for them
 -- launched_ns    BIGINT   sum of their durations
-WITH opened AS (
-    SELECT r.range_id, coalesce(c.calls, 0) AS calls, coalesce(c.ops, 0) AS ops, coalesce(c.gpu_ns, 0) AS gpu_ns
-    FROM user_range AS r
-    ASOF LEFT JOIN launch_clock AS c ON r.process_id = c.process_id AND r.start_ns > c.at_ns
-),
-
-closed AS (
-    SELECT r.range_id, coalesce(c.calls, 0) AS calls, coalesce(c.ops, 0) AS ops, coalesce(c.gpu_ns, 0) AS gpu_ns
-    FROM user_range AS r
-    ASOF LEFT JOIN launch_clock AS c ON r.process_id = c.process_id AND r.end_ns >= c.at_ns
-)
-
 SELECT
     r.range_id,
     r.process_id,
@@ -45,5 +33,5 @@ SELECT
     closed.ops - opened.ops AS launched_ops,
     closed.gpu_ns - opened.gpu_ns AS launched_ns
 FROM user_range AS r
-INNER JOIN opened ON r.range_id = opened.range_id
-INNER JOIN closed ON r.range_id = closed.range_id
+INNER JOIN launch_clock AS opened ON r.process_id = opened.process_id AND r.start_ns = opened.at_ns
+INNER JOIN launch_clock AS closed ON r.process_id = closed.process_id AND r.end_ns + 1 = closed.at_ns

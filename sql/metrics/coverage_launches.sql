@@ -1,6 +1,6 @@
 -- Calls that launched work of which the recording has no operation, without those captured into a CUDA graph.
 --
--- reads: api_call, api_kind, launched_op, stream_capture
+-- reads: api_call, api_kind, gpu_op, launched_op, stream_capture
 -- row:   one process that launched kernels, copies, memsets or graphs
 --
 -- process_id            BIGINT  the process
@@ -10,16 +10,8 @@
 -- lost_launches         BIGINT  kernel launches without an operation, though later calls have theirs, or none has
 -- trailing_launches     BIGINT  kernel launches without an operation behind the last call that has one
 -- empty_graph_launches  BIGINT  graph launches without an operation: all, or those before the last call that has one
-WITH linked AS (
-    -- by correlation id, as some exports hold a call twice, one within the other
-    SELECT o.process_id, c.correlation_id, min(o.call_start_ns) AS call_start_ns
-    FROM launched_op AS o
-    INNER JOIN api_call AS c ON o.call_id = c.call_id
-    GROUP BY ALL
-),
-
-last_linked AS (
-    SELECT process_id, max(call_start_ns) AS at_ns FROM linked GROUP BY process_id
+WITH last_linked AS (
+    SELECT process_id, max(call_start_ns) AS at_ns FROM launched_op GROUP BY process_id
 ),
 
 recorded AS (
@@ -30,11 +22,13 @@ launch AS (
     SELECT
         c.process_id,
         k.kind,
-        o.correlation_id IS NULL AS is_without,
+        -- by correlation id, as some exports hold a call twice, one within the other
+        NOT EXISTS (
+            SELECT 1 FROM gpu_op AS o WHERE o.process_id = c.process_id AND o.correlation_id = c.correlation_id
+        ) AS is_without,
         coalesce(c.start_ns > e.at_ns, false) AS is_trailing
     FROM api_call AS c
     INNER JOIN api_kind AS k ON c.name_id = k.name_id
-    LEFT JOIN linked AS o ON c.process_id = o.process_id AND c.correlation_id = o.correlation_id
     LEFT JOIN last_linked AS e ON c.process_id = e.process_id
     ASOF LEFT JOIN stream_capture AS s ON c.process_id = s.process_id AND c.start_ns >= s.start_ns
     WHERE k.kind IN ('launch', 'graph_launch', 'copy', 'memset') AND (s.end_ns IS NULL OR c.start_ns > s.end_ns)

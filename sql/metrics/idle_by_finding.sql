@@ -9,27 +9,49 @@
 -- median_ns   DOUBLE   idle time in the median iteration, iterations without any counted as zero
 -- mean_ns     DOUBLE   idle time in the mean iteration
 -- max_ns      BIGINT   idle time in the worst iteration
--- calls       DOUBLE   calls with such idle time behind them, an iteration
+-- calls       DOUBLE   calls that held the host with such idle time behind them, an iteration
 -- call_name   VARCHAR  the call with most of it, NULL where the host made none
 -- role        VARCHAR  role of the operations that it held up most
 -- open_range  VARCHAR  the range on the host that was open for most of it
-WITH piece AS (
-    SELECT c.*
+WITH counted AS (
+    SELECT device_id, iteration_index
+    FROM iteration_window
+    WHERE is_steady AND period_ns IS NOT NULL
+),
+
+-- all that is asked of a million pieces, at once
+piece AS (
+    SELECT
+        c.device_id,
+        c.iteration_index,
+        c.finding,
+        c.call_name,
+        c.role,
+        c.open_range,
+        sum(c.idle_ns) AS idle_ns
     FROM idle_cause AS c
-    INNER JOIN iteration_window AS w ON c.device_id = w.device_id AND c.iteration_index = w.iteration_index
-    WHERE w.is_steady AND w.period_ns IS NOT NULL AND c.finding IS NOT NULL
+    INNER JOIN counted AS w ON c.device_id = w.device_id AND c.iteration_index = w.iteration_index
+    WHERE c.finding IS NOT NULL
+    GROUP BY ALL
 ),
 
 grid AS (
     SELECT w.device_id, w.iteration_index, f.finding
-    FROM iteration_window AS w
+    FROM counted AS w
     INNER JOIN (SELECT DISTINCT device_id, finding FROM piece) AS f ON w.device_id = f.device_id
-    WHERE w.is_steady AND w.period_ns IS NOT NULL
 ),
 
 summed AS (
-    SELECT device_id, iteration_index, finding, sum(idle_ns)::BIGINT AS idle_ns, count(DISTINCT call_id) AS calls
+    SELECT device_id, iteration_index, finding, sum(idle_ns)::BIGINT AS idle_ns
     FROM piece
+    GROUP BY ALL
+),
+
+holding AS (
+    SELECT c.device_id, c.iteration_index, c.finding, count(DISTINCT c.call_id) AS calls
+    FROM idle_cause AS c
+    INNER JOIN counted AS w ON c.device_id = w.device_id AND c.iteration_index = w.iteration_index
+    WHERE c.finding IS NOT NULL AND c.cause <> 'launch'
     GROUP BY ALL
 ),
 
@@ -40,10 +62,12 @@ figures AS (
         median(coalesce(s.idle_ns, 0))::DOUBLE AS median_ns,
         avg(coalesce(s.idle_ns, 0)) AS mean_ns,
         max(coalesce(s.idle_ns, 0)) AS max_ns,
-        avg(coalesce(s.calls, 0)) AS calls
+        avg(coalesce(h.calls, 0)) AS calls
     FROM grid AS g
     LEFT JOIN summed AS s
         ON g.device_id = s.device_id AND g.iteration_index = s.iteration_index AND g.finding = s.finding
+    LEFT JOIN holding AS h
+        ON g.device_id = h.device_id AND g.iteration_index = h.iteration_index AND g.finding = h.finding
     GROUP BY ALL
 ),
 

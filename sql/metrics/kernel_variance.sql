@@ -4,7 +4,7 @@
 -- are not launched equally often in every iteration have no such place and are left out.
 --
 -- reads: launched_op, op_class, op_name, op_phase, iteration_window
--- row:   one kernel shape on one device, over its steady iterations
+-- row:   one kernel shape on one device, over its steady iterations, or a sample of them in a long capture
 --
 -- device_id        BIGINT   the device
 -- kernel_name      VARCHAR  the kernel
@@ -13,10 +13,21 @@
 -- launches         BIGINT   launches compared
 -- p90_over_median  DOUBLE   90th percentile of a launch's time over the median one at its place
 -- excess_ns        DOUBLE   time beyond the median at its place, an iteration
-WITH steady AS (
-    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
+WITH numbered AS (
+    SELECT
+        device_id,
+        iteration_index,
+        row_number() OVER (PARTITION BY device_id ORDER BY iteration_index) - 1 AS place,
+        count(*) OVER (PARTITION BY device_id) AS total
     FROM iteration_window
     WHERE is_steady
+),
+
+steady AS (
+    -- of a long capture, some iterations spread over all of it tell as much
+    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
+    FROM numbered
+    WHERE place % ceil(total / getvariable('compared_iterations'))::BIGINT = 0
 ),
 
 launch AS (

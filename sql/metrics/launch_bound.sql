@@ -20,22 +20,23 @@ op AS (
         o.device_id,
         coalesce(p.phase = 'optimizer', false) AS is_optimizer,
         s.iterations,
-        o.kind = 'kernel' AS is_kernel,
-        o.end_ns - o.start_ns AS op_ns,
-        -- one call may own many operations: it counts with the first
-        o.call_id IS NOT NULL AND row_number() OVER (PARTITION BY o.call_id ORDER BY o.op_id) = 1 AS is_call,
-        o.call_end_ns - o.call_start_ns AS call_ns
+        -- one call may own many operations of a graph, and counts once
+        coalesce(o.call_id, -o.op_id) AS launch_id,
+        any_value(o.call_end_ns - o.call_start_ns) AS call_ns,
+        count(*) FILTER (o.kind = 'kernel') AS kernels,
+        coalesce(sum(o.end_ns - o.start_ns) FILTER (o.kind = 'kernel'), 0) AS kernel_ns
     FROM launched_op AS o
     INNER JOIN op_phase AS p ON o.op_id = p.op_id
     INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    GROUP BY ALL
 )
 
 SELECT
     device_id,
     is_optimizer,
-    count(*) FILTER (is_kernel) / any_value(iterations) AS kernels,
-    (coalesce(sum(op_ns) FILTER (is_kernel), 0) / any_value(iterations))::DOUBLE AS kernel_ns,
-    count(*) FILTER (is_call) / any_value(iterations) AS calls,
-    (coalesce(sum(call_ns) FILTER (is_call), 0) / any_value(iterations))::DOUBLE AS call_ns
+    sum(kernels) / any_value(iterations) AS kernels,
+    (sum(kernel_ns) / any_value(iterations))::DOUBLE AS kernel_ns,
+    count(call_ns) / any_value(iterations) AS calls,
+    (coalesce(sum(call_ns), 0) / any_value(iterations))::DOUBLE AS call_ns
 FROM op
 GROUP BY device_id, is_optimizer

@@ -1,6 +1,6 @@
 -- Each iteration of each rank: what its device did, how long it waited for others, and how long it let others wait.
 --
--- reads: iteration_window, device, collective, compute_interval, busy_interval
+-- reads: iteration_window, device, collective, window_work
 -- row:   one iteration on one device
 --
 -- device_id         BIGINT   the device
@@ -22,38 +22,13 @@
 -- lost_ns           BIGINT   cost less what its own waiting costs: what the run loses by this rank, below zero where it is a victim itself
 -- last_ops          BIGINT   its collectives in which it came last
 -- matched_ops       BIGINT   its collectives in which another rank of the recording took part
-WITH busy AS (
-    SELECT
-        *,
-        coalesce(sum(end_ns - start_ns) OVER (
-            PARTITION BY device_id ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ), 0)::BIGINT AS before_ns
-    FROM busy_interval
-),
-
-edge AS (
-    SELECT device_id, iteration_index, false AS is_end, start_ns AS at_ns FROM iteration_window
-    UNION ALL
-    SELECT device_id, iteration_index, true, end_ns FROM iteration_window
-),
-
-reached AS (
-    SELECT
-        e.*,
-        coalesce(b.before_ns + least(e.at_ns, b.end_ns) - b.start_ns, 0) AS busy_ns,
-        coalesce(c.before_ns + least(e.at_ns, c.end_ns) - c.start_ns, 0) AS compute_ns
-    FROM edge AS e
-    ASOF LEFT JOIN busy AS b ON e.device_id = b.device_id AND e.at_ns >= b.start_ns
-    ASOF LEFT JOIN compute_interval AS c ON e.device_id = c.device_id AND e.at_ns >= c.start_ns
-),
-
-worked AS (
+WITH worked AS (
     SELECT
         device_id,
         iteration_index,
-        max(busy_ns) FILTER (is_end) - max(busy_ns) FILTER (NOT is_end) AS busy_ns,
-        max(compute_ns) FILTER (is_end) - max(compute_ns) FILTER (NOT is_end) AS compute_ns
-    FROM reached
+        coalesce(sum(ns) FILTER (layer = 'busy'), 0)::BIGINT AS busy_ns,
+        coalesce(sum(ns) FILTER (layer = 'compute'), 0)::BIGINT AS compute_ns
+    FROM window_work
     GROUP BY device_id, iteration_index
 ),
 

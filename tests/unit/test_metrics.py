@@ -89,6 +89,7 @@ def test_lost_launches_are_neither_captured_nor_trailing_nor_recorded_twice() ->
         6       | 1          | 7       | 60       | 62     | 105
         """,
         api_kind="name_id | name | kind\n7 | cudaLaunchKernel | launch",
+        gpu_op="process_id | correlation_id\n1 | 101\n1 | 104",
         launched_op="""
         op_id | process_id | call_id | call_start_ns
         1     | 1          | 1       | 10
