@@ -170,8 +170,10 @@ class Engine:
         self.connection.execute("SET memory_limit = ?", [memory_limit or f"{half}B"])
 
     def _set_variables(self, values: Mapping[str, Any]) -> None:
-        for key, value in values.items():
-            self.connection.execute(f"SET VARIABLE {key} = ?", [value])
+        # in one go: a statement takes longer to start than to run
+        self.connection.execute(
+            ";".join(f"SET VARIABLE {key} = {_literal(value)}" for key, value in values.items())
+        )
 
     def _build(self, name: str) -> None:
         if name in self._built:
@@ -201,6 +203,10 @@ class Engine:
                 seen.add(name)
                 pending += self.reads(name)
         self._stager.prefetch(seen & self._stager.names)
+
+
+def _literal(value: float) -> str:
+    return f"{value!r}::{'DOUBLE' if isinstance(value, float) else 'BIGINT'}"
 
 
 def _source_frame(sources: Sequence[Source]) -> pl.DataFrame:

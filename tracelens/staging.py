@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tracelens.loaders import Source
 
 _RAW = "raw."
+_REGISTERED = "_raw_"
 
 
 class Stager:
@@ -32,7 +33,6 @@ class Stager:
         self._modules = [sqlfiles.staging(s.info.staging) for s in sources]
         self._raw: list[dict[str, Any]] = [{} for _ in sources]
         self._wanted: set[str] = set()
-        connection.execute("CREATE SCHEMA raw")
 
     @property
     def names(self) -> frozenset[str]:
@@ -76,17 +76,16 @@ class Stager:
             tables = self._raw_tables(source_id, [name])
             self._load(source_id, tables)
             for table in tables:
-                self._connection.register(f"_raw_{table}", self._raw[source_id][table])
-                self._connection.execute(
-                    f'CREATE OR REPLACE VIEW raw."{table}" AS FROM "_raw_{table}"'
-                )
+                self._connection.register(f"{_REGISTERED}{table}", self._raw[source_id][table])
             self._connection.execute(f"SET VARIABLE source_id = {source_id}::BIGINT")
             into = (
                 f'INSERT INTO main."{name}" BY NAME'
                 if source_id
                 else f'CREATE TABLE main."{name}" AS'
             )
-            self._connection.execute(f"{into} {modules[name].query}")
+            # a schema would need a view for each table, which takes longer than the query itself
+            query = modules[name].query.replace(f'{_RAW}"', f'"{_REGISTERED}')
+            self._connection.execute(f"{into} {query}")
             self._release(source_id, name, tables)
 
     def _release(self, source_id: int, name: str, tables: Iterable[str]) -> None:
@@ -95,8 +94,7 @@ class Stager:
             self._wanted.discard(name)
         needed = self._raw_tables(source_id, self._wanted - {name})
         for table in tables:
-            self._connection.execute(f'DROP VIEW raw."{table}"')
-            self._connection.unregister(f"_raw_{table}")
+            self._connection.unregister(f"{_REGISTERED}{table}")
             if table not in needed:
                 del self._raw[source_id][table]
 
