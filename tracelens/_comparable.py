@@ -61,7 +61,7 @@ class Side:
         "phase_instances", "source",
     )  # fmt: skip
 
-    def __init__(self, files: Sequence[Path], frames: Mapping[str, pl.DataFrame]) -> None:
+    def __init__(self, files: Sequence[str], frames: Mapping[str, pl.DataFrame]) -> None:
         self.files = files
         self._frames = frames
         steady = frames["iterations"].filter("is_steady")
@@ -78,7 +78,7 @@ class Side:
     @property
     def name(self) -> str:
         """Its files, by name."""
-        return ", ".join(path.name for path in self.files)
+        return ", ".join(Path(file).name for file in self.files)
 
     @property
     def formats(self) -> list[str]:
@@ -88,7 +88,7 @@ class Side:
     def described(self) -> dict[str, Any]:
         """The side in a report: files, recorders, GPUs, iterations."""
         return {
-            "files": [str(path) for path in self.files],
+            "files": list(self.files),
             "producers": sorted(set(self._frames["source"]["producer"])),
             "gpus": self.gpus,
             "iterations": self._frames["iteration"].height,

@@ -106,7 +106,7 @@ def _side(given: Trace | str | Path) -> Side:
     from tracelens.trace import Trace, open
 
     trace = given if isinstance(given, Trace) else open(given)
-    return Side(trace.files, trace.engine.frames(Side.READS))
+    return Side(trace.names, trace.engine.frames(Side.READS))
 
 
 def _verdict(found: bootstrap.Difference, share: float | None) -> str:

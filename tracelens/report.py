@@ -61,7 +61,9 @@ _PERIODIC = 3
 _SURENESS = {"low": 1, "medium": 2, "high": 3}
 
 
-def build(frames: Frames, files: Sequence[Path], findings: Findings, options: Options) -> Report:
+def build(
+    frames: Frames, files: Sequence[Path | str], findings: Findings, options: Options
+) -> Report:
     """The report of one run: plain dicts, lists, strings and finite numbers; times in ms."""
     rows = {name: frames[name].to_dicts() for name in READS}
     iterations = _iterations(rows["iteration"], rows["iterations"])
@@ -91,7 +93,9 @@ def _steady(rows: Rows) -> Rows:
     return [row for row in rows if row["is_steady"]] or rows
 
 
-def _trace(files: Sequence[Path], sources: Rows, counts: Rows, devices: Rows) -> dict[str, Any]:
+def _trace(
+    files: Sequence[Path | str], sources: Rows, counts: Rows, devices: Rows
+) -> dict[str, Any]:
     total = counts[0]
     start, end = total["start_ns"], total["end_ns"]
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tracelens.cache import Cache
     from tracelens.diagnosis import Diagnosis, Findings
     from tracelens.engine import Engine
+    from tracelens.inputs import Progress, Store
+    from tracelens.loaders import Source
     from tracelens.report import Report
 
 PathLike = str | Path
@@ -30,8 +33,12 @@ def open(
     samples_per_iteration: float | None = None,
     cache: PathLike | bool = True,
     memory_limit: str | None = None,
+    progress: Progress | None = None,
 ) -> Trace:
     """Open a recording; several files, or a list of them, are the ranks of one run.
+
+    A name may also be a folder or a pattern, which stand for all recordings in them, and a URL
+    that fsspec opens (extra ``remote``); ``progress`` is told of what is fetched.
 
     ``iterations`` is a regular expression that the names of iteration ranges match (found by
     itself where None), ``phases`` a TOML file with more patterns for roles. ``cache`` is a folder
@@ -43,19 +50,20 @@ def open(
     Raises TracelensError where a file is missing, damaged, or no recording.
     """
     from tracelens.engine import Engine
-    from tracelens.loaders import open_source
+    from tracelens.inputs import expand
 
-    files = [p for given in paths for p in ([given] if isinstance(given, str | Path) else given)]
-    if not files:
+    named = [p for given in paths for p in ([given] if isinstance(given, str | Path) else given)]
+    if not named:
         raise TracelensError("no file was named", hint='tracelens.open("run.sqlite")')
     options = Options(
         iterations=_valid_pattern(iterations),
         phases=None if phases is None else Path(phases),
         samples_per_iteration=samples_per_iteration,
     )
-    sources = [open_source(path) for path in files]
+    store = _store_for(cache)
+    sources = [_opened(name, store, progress) for name in expand(named)]
     kept = _cache_for([source.info.path for source in sources], cache)
-    return Trace(Engine(sources, options, cache=kept, memory_limit=memory_limit))
+    return Trace(Engine(sources, options, cache=kept, memory_limit=memory_limit), store)
 
 
 class Trace:
@@ -65,8 +73,9 @@ class Trace:
     ``tracelens query FILE --tables`` lists their columns.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, store: Store | None = None) -> None:
         self._engine = engine
+        self._store = store  # local copies live as long as it does
 
     @property
     def engine(self) -> Engine:
@@ -77,6 +86,11 @@ class Trace:
     def files(self) -> list[Path]:
         """The recordings, in the order in which they were named."""
         return [source.info.path for source in self._engine.sources]
+
+    @property
+    def names(self) -> list[str]:
+        """The recordings as they were named, where that differs: URLs, compressed files."""
+        return [source.info.shown for source in self._engine.sources]
 
     def devices(self) -> pl.DataFrame:
         """One row a device that did something: device_index, rank, name, busy_ms, busy_pct ..."""
@@ -222,10 +236,10 @@ class Trace:
         from tracelens import report
 
         frames = self._engine.frames(report.READS)
-        return report.build(frames, self.files, self.findings, self._engine.options)
+        return report.build(frames, self.names, self.findings, self._engine.options)
 
     def __repr__(self) -> str:
-        return f"Trace({', '.join(repr(str(path)) for path in self.files)})"
+        return f"Trace({', '.join(repr(name) for name in self.names)})"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -233,6 +247,26 @@ class Trace:
         from tracelens.reports import text
 
         return f"<pre>{escape(text.render(self.report(), width=100))}</pre>"
+
+
+def _store_for(cache: PathLike | bool) -> Store:
+    """Where local copies are kept: beside the cache, or nowhere for longer than needed."""
+    from tracelens.inputs import Store, user_store
+
+    if cache is True:
+        return user_store()
+    return Store(None if cache is False else Path(f"{cache}-inputs"))
+
+
+def _opened(name: str, store: Store, progress: Progress | None) -> Source:
+    from tracelens.inputs import localise
+    from tracelens.loaders import open_source
+
+    path = localise(name, store, progress)
+    source = open_source(path)
+    if path != Path(name):
+        source.info = replace(source.info, origin=name)
+    return source
 
 
 def _cache_for(files: Sequence[Path], wanted: PathLike | bool) -> Cache | None:

@@ -9,9 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+from tracelens.printable import printable
+
+if TYPE_CHECKING:
+    from tracelens.inputs import Progress
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -52,12 +57,22 @@ def write(text: str, output: Path | None) -> None:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show that something is being done, where a person watches; nothing in a pipe or a log."""
+def working(what: str) -> Iterator[Progress | None]:
+    """Show that something is being done, where a person watches; nothing in a pipe or a log.
+
+    Gives what to call with the progress of a file that is fetched, or None where nobody watches.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
-        yield
+    with Console(stderr=True).status(what) as status:
+
+        def fetching(name: str, done: int, whole: int | None) -> None:
+            of = "" if whole is None else f" of {whole / 1e6:,.0f}"
+            is_here = whole is not None and done >= whole
+            text = what if is_here else f"fetching {printable(name)}: {done / 1e6:,.0f}{of} MB"
+            status.update(text.replace("[", r"\["))
+
+        yield fetching

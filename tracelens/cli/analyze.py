@@ -14,7 +14,7 @@ _LOUDER = {"high": ("high",), "medium": ("high", "medium")}
 
 
 @click.command()
-@click.argument("run", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("run", nargs=-1, required=True)
 @click.option(
     "--format", "form", type=click.Choice(formats()), default="text", help="Form of the report."
 )
@@ -37,7 +37,7 @@ _LOUDER = {"high": ("high",), "medium": ("high", "medium")}
 @click.option("--no-color", is_flag=True, help="No colours, even on a terminal.")
 @_common.run_options
 def command(
-    run: tuple[Path, ...],
+    run: tuple[str, ...],
     form: str,
     output: Path | None,
     iterations: str | None,
@@ -63,7 +63,7 @@ def command(
     from tracelens.trace import open as open_trace
 
     known = None if baseline is None else earlier.read(baseline)
-    with _common.working("analysing"):
+    with _common.working("analysing") as progress:
         trace = open_trace(
             run,
             iterations=iterations,
@@ -71,6 +71,7 @@ def command(
             samples_per_iteration=samples,
             cache=not no_cache,
             memory_limit=memory_limit,
+            progress=progress,
         )
         report = trace.report()
     counted = report["diagnoses"]

@@ -14,8 +14,8 @@ _TRIPPED = 1
 
 
 @click.command()
-@click.argument("base", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("base")
+@click.argument("new")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text",
     help="Form of the comparison.",
@@ -29,8 +29,8 @@ _TRIPPED = 1
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the resampling.")
 @_common.run_options
 def command(
-    base: Path,
-    new: Path,
+    base: str,
+    new: str,
     form: str,
     output: Path | None,
     iterations: str | None,
@@ -50,9 +50,15 @@ def command(
     from tracelens.reports import _compare
     from tracelens.trace import open as open_trace
 
-    with _common.working("comparing"):
+    with _common.working("comparing") as progress:
         sides = [
-            open_trace(files, iterations=iterations, cache=not no_cache, memory_limit=memory_limit)
+            open_trace(
+                files,
+                iterations=iterations,
+                cache=not no_cache,
+                memory_limit=memory_limit,
+                progress=progress,
+            )
             for files in (base, new)
         ]
         found = comparison.compare(*sides, seed=seed)

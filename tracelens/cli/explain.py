@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -26,9 +25,9 @@ _INTERNAL = ("device_id", "process_id")
 
 @click.command()
 @click.argument("finding", metavar="ID")
-@click.argument("run", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("run", nargs=-1)
 @_common.run_options
-def command(finding: str, run: tuple[Path, ...], no_cache: bool, memory_limit: str | None) -> None:
+def command(finding: str, run: tuple[str, ...], no_cache: bool, memory_limit: str | None) -> None:
     """Say what a finding means: cause, cure, and when it is wrong.
 
     With a run also what was found in it, the numbers behind it, and the SQL that gave them.
@@ -43,8 +42,10 @@ def command(finding: str, run: tuple[Path, ...], no_cache: bool, memory_limit: s
     rule = _rule(finding)
     lines = [rule.manual, ""]
     if run:
-        with _common.working("analysing"):
-            trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit)
+        with _common.working("analysing") as progress:
+            trace = open_trace(
+                run, cache=not no_cache, memory_limit=memory_limit, progress=progress
+            )
             lines += [*_found(trace, rule), *_numbers(trace, rule)]
     _common.write("\n".join(lines).rstrip() + "\n", None)
 

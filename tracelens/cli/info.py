@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,23 +14,26 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument(
-    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_common.run_options
-def command(files: tuple[Path, ...], no_cache: bool, memory_limit: str | None) -> None:
+def command(files: tuple[str, ...], no_cache: bool, memory_limit: str | None) -> None:
     """Say what is in a recording, what is missing, what that prevents, and how to record it.
 
     \b
     Example:
       tracelens info run.sqlite
     """
+    from tracelens.inputs import expand
     from tracelens.trace import open as open_trace
 
-    for place, path in enumerate(files):
-        with _common.working("reading"):
+    for place, path in enumerate(expand(files)):
+        with _common.working("reading") as progress:
             text = "\n".join(
-                _lines(open_trace(path, cache=not no_cache, memory_limit=memory_limit))
+                _lines(
+                    open_trace(
+                        path, cache=not no_cache, memory_limit=memory_limit, progress=progress
+                    )
+                )
             )
         _common.write(f"{chr(10) if place else ''}{text}\n", None)
 
@@ -60,7 +62,7 @@ def _head(trace: Trace) -> Iterator[str]:
 
     info = trace.engine.sources[0].info
     size = info.path.stat().st_size / 1e6 if info.path.is_file() else None
-    yield clean(info.path) + ("" if size is None else f" ({size:,.1f} MB)")
+    yield clean(info.shown) + ("" if size is None else f" ({size:,.1f} MB)")
     yield f"{clean(info.producer or info.format)}, read as {info.format}"
     ((start, end),) = _rows(trace, "SELECT start_ns, end_ns FROM trace_count")
     yield f"{ms((end - start) / 1e6)} ms recorded" if start is not None else "no event recorded"

@@ -54,8 +54,11 @@ def command(
         raise click.UsageError('name a file and a query: FILE "SELECT ...".')
     if form == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output FILE.")
-    with _common.working("querying"):
-        answer = _answer(open_trace(paths, cache=not no_cache, memory_limit=memory_limit), query)
+    with _common.working("querying") as progress:
+        answer = _answer(
+            open_trace(paths, cache=not no_cache, memory_limit=memory_limit, progress=progress),
+            query,
+        )
     if form == "parquet" and output is not None:
         import pyarrow.parquet as pq
 

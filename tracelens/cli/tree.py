@@ -12,7 +12,7 @@ _LEVELS = 4
 
 
 @click.command()
-@click.argument("run", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("run", nargs=-1, required=True)
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N",
     help=f"Show this many levels (text: {_LEVELS} where not given, else all).",
@@ -29,7 +29,7 @@ _LEVELS = 4
 @click.option("--no-color", is_flag=True, help="No colours, even on a terminal.")
 @_common.run_options
 def command(
-    run: tuple[Path, ...],
+    run: tuple[str, ...],
     depth: int | None,
     domains: tuple[str, ...],
     form: str,
@@ -52,8 +52,8 @@ def command(
     from tracelens.reports import _tree
     from tracelens.trace import open as open_trace
 
-    with _common.working("reading"):
-        trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit)
+    with _common.working("reading") as progress:
+        trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit, progress=progress)
         levels = depth or (_LEVELS if form == "text" else None)
         processes = _tree.nested(trace.tree(), levels, domains)
     if form == "json":

@@ -13,6 +13,10 @@ __all__ = ["Source", "SourceInfo", "open_source"]
 def open_source(path: str | Path) -> Source:
     """Open one recording, whatever its format. Raises TracelensError where that can't be done."""
     path = Path(path)
+    if files.is_parquet_export(path):
+        from tracelens.loaders import nsys_parquet
+
+        return nsys_parquet.NsysParquet(path)
     head = files.head(path)
     from tracelens.loaders import nsys_sqlite
 

@@ -22,8 +22,15 @@ class SourceInfo:
     """The folder of ``sql/staging`` that knows its tables: "nsys" or "kineto"."""
     producer: str = ""
     """The tool and version that recorded or exported it, as far as the file says."""
+    origin: str = ""
+    """What the user named, where that is another file: compressed, remote, or not yet exported."""
     notes: tuple[tuple[str, str, str], ...] = field(default=())
     """Oddities met while reading, for the coverage warnings: (code, message, advice)."""
+
+    @property
+    def shown(self) -> str:
+        """The name to show for it."""
+        return self.origin or str(self.path)
 
     @property
     def rank_in_name(self) -> int | None:

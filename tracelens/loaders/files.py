@@ -9,7 +9,17 @@ from tracelens.errors import TracelensError
 
 SNIFFED_BYTES = 4096
 EXPORT = "nsys export --type sqlite REPORT.nsys-rep"
+_ALWAYS = ("StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA")
+"""Tables of which every export has one."""
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
+
+
+def is_parquet_export(path: Path) -> bool:
+    """Whether a path is a folder of tables as Parquet, which is one recording."""
+    try:
+        return any((path / f"{table}.parquet").is_file() for table in _ALWAYS)
+    except (OSError, ValueError):  # a path that no file can have
+        return False
 
 
 def head(path: Path) -> bytes:

@@ -6,6 +6,7 @@ not named here (environments, command lines, standard output) is never read at a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 _ID = "int64"
@@ -97,3 +98,13 @@ TABLES: dict[str, RawTable] = {
         {"name": "string", "value": "string"}, aliases=("EXPORT_META_DATA",)
     ),
 }  # fmt: skip
+
+
+def find_table(name: str, present: Mapping[str, set[str]]) -> str | None:
+    """What a table is called in an export that has the tables ``present``, by their columns."""
+    spec = TABLES[name]
+    for base in (name, *spec.aliases):
+        for candidate in (base, f"{base}_V2"):
+            if candidate in present and set(spec.required) <= present[candidate]:
+                return candidate
+    return None

@@ -20,7 +20,7 @@ from tracelens.errors import TracelensError
 from tracelens.loaders import sqlite_header
 from tracelens.loaders.base import SourceInfo
 from tracelens.loaders.files import EXPORT
-from tracelens.loaders.nsys_schema import TABLES, RawTable
+from tracelens.loaders.nsys_schema import TABLES, find_table
 
 HEADER = b"SQLite format 3\x00"
 KNOWN_SCHEMA = (3, 28)
@@ -42,7 +42,7 @@ class NsysSqlite:
             "nsys-sqlite",
             "nsys",
             producer=f"Nsight Systems {product}".rstrip(),
-            notes=tuple(_newer_schema(path, version.get("EXPORT_SCHEMA_VERSION", ""))),
+            notes=tuple(newer_schema(path, version.get("EXPORT_SCHEMA_VERSION", ""))),
         )
 
     def load(self, tables: Iterable[str]) -> dict[str, pa.Table]:
@@ -83,26 +83,16 @@ class NsysSqlite:
 
     def _versions(self) -> dict[str, str]:
         """What the export says of itself: EXPORT_PRODUCT_VERSION and the like."""
-        table = self._actual_name("META_DATA_EXPORT", TABLES["META_DATA_EXPORT"])
+        table = find_table("META_DATA_EXPORT", self._tables)
         if table is None or not {"name", "value"} <= self._tables[table]:
             return {}
         with self._opened() as db:
             rows = db.execute(f"SELECT name, value FROM {_quoted(table)}").fetchall()
         return {str(name): str(value) for name, value in rows}
 
-    def _actual_name(self, name: str, spec: RawTable) -> str | None:
-        for base in (name, *spec.aliases):
-            for candidate in (base, f"{base}_V2"):
-                if (
-                    set(spec.required) <= self._tables.get(candidate, set())
-                    and candidate in self._tables
-                ):
-                    return candidate
-        return None
-
     def _load_table(self, name: str) -> pa.Table:
         spec = TABLES[name]
-        actual = self._actual_name(name, spec)
+        actual = find_table(name, self._tables)
         types = {c: getattr(pa, t)() for c, t in spec.columns.items()}
         if actual is None:
             return pa.table({c: pa.array([], t) for c, t in types.items()})
@@ -132,7 +122,7 @@ class NsysSqlite:
         return header[18:20] == b"\x01\x01" and not any(p.exists() for p in beside)
 
 
-def _newer_schema(path: Path, version: str) -> Iterator[tuple[str, str, str]]:
+def newer_schema(path: Path, version: str) -> Iterator[tuple[str, str, str]]:
     """A note where the export's schema is newer than any that was tried."""
     numbers = tuple(int(n) for n in re.findall(r"\d{1,9}", version)[:2])
     if numbers > KNOWN_SCHEMA:

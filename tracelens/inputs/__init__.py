@@ -1,0 +1,77 @@
+"""From what a user names to local files that a loader can open.
+
+A name may be a file, a folder, a pattern or a URL. Compressed exports, reports of the recorder and
+remote files are turned into local files in a store of their own, once; recordings themselves are
+never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TypeAlias
+
+from tracelens.errors import TracelensError
+from tracelens.inputs import _convert, _folders
+from tracelens.inputs._store import Store, user_store
+from tracelens.loaders import files
+
+__all__ = ["Progress", "Store", "expand", "is_url", "localise", "user_store"]
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Told of a file that is fetched: its name, the bytes here so far, and all of them where known."""
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is one of fsspec's, such as ``s3://bucket/run.sqlite``."""
+    scheme, found, _ = name.partition("://")
+    return bool(found) and scheme.replace("+", "").replace("-", "").replace(":", "").isalnum()
+
+
+def expand(names: Iterable[str | Path]) -> list[str]:
+    """The recordings that are meant: folders and patterns are replaced by what they hold, sorted.
+
+    Raises TracelensError for a pattern that nothing matches, and for a folder without recordings.
+    Other names come back as they are, whether or not there is such a file.
+    """
+    return [found for name in names for found in _expanded(str(name))]
+
+
+def _expanded(name: str) -> Iterator[str]:
+    if is_url(name):
+        from tracelens.inputs import _remote
+
+        yield from _remote.expand(name)
+        return
+    path = Path(name)
+    try:
+        is_folder, exists = path.is_dir(), path.exists()
+    except (OSError, ValueError):  # a name that no file can have: the loader says so
+        is_folder, exists = False, True
+    if is_folder:
+        yield from map(str, _folders.recordings(path))
+    elif not exists and has_magic(name):
+        matches = sorted(glob(name, recursive=True))  # noqa: PTH207  an absolute pattern is one too
+        if not matches:
+            raise TracelensError(f"no file matches {name}", hint="check the pattern")
+        for match in map(Path, matches):
+            yield from map(str, _folders.recordings(match) if match.is_dir() else [match])
+    else:
+        yield name
+
+
+def localise(name: str, store: Store, progress: Progress | None = None) -> Path:
+    """A local file or folder that a loader can open, made and kept in the store where need be.
+
+    Raises TracelensError where a file cannot be fetched, unpacked, or exported.
+    """
+    if is_url(name):
+        from tracelens.inputs import _remote
+
+        path = _remote.fetch(name, store, progress)
+    else:
+        path = Path(name)
+    if files.is_parquet_export(path):
+        return path
+    return _convert.readable(path, files.head(path), store)
