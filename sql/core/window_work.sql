@@ -36,26 +36,57 @@ stretch AS (
     SELECT 'busy', device_id, NULL, start_ns, end_ns FROM busy_interval
 ),
 
-placed AS (
+told_apart AS (
     SELECT
-        s.*,
-        w.iteration_index,
-        w.end_ns AS window_end_ns
+        *,
+        -- in a healthy recording windows do not overlap; where iterations ran beside each other they can
+        end_ns > start_ns AND start_ns >= coalesce(
+            max(end_ns) OVER (
+                PARTITION BY device_id ORDER BY start_ns, end_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ),
+            start_ns
+        ) AS is_apart
+    FROM iteration_window
+),
+
+sequence AS (
+    SELECT
+        device_id,
+        iteration_index,
+        start_ns,
+        end_ns,
+        lead(start_ns) OVER (PARTITION BY device_id ORDER BY start_ns) AS next_ns
+    FROM told_apart
+    WHERE is_apart
+    UNION ALL
+    -- what starts before the first window may still reach into it
+    SELECT device_id, NULL, -9223372036854775808, -9223372036854775808, min(start_ns)
+    FROM told_apart
+    WHERE is_apart
+    GROUP BY device_id
+),
+
+placed AS (
+    SELECT s.*, w.iteration_index, w.end_ns AS window_end_ns, w.next_ns
     FROM stretch AS s
-    ASOF LEFT JOIN iteration_window AS w ON s.device_id = w.device_id AND s.start_ns >= w.start_ns
+    ASOF INNER JOIN sequence AS w ON s.device_id = w.device_id AND s.start_ns >= w.start_ns
 ),
 
 part AS (
-    SELECT layer, device_id, iteration_index, phase, least(end_ns, window_end_ns) - start_ns AS ns
+    SELECT device_id, iteration_index, layer, phase, greatest(least(end_ns, window_end_ns) - start_ns, 0) AS ns
     FROM placed
-    WHERE window_end_ns > start_ns
+    WHERE iteration_index IS NOT NULL
     UNION ALL
-    -- the few that reach into windows after the one that they begin in, or before the first
-    SELECT p.layer, p.device_id, w.iteration_index, p.phase, least(p.end_ns, w.end_ns) - w.start_ns
+    SELECT p.device_id, w.iteration_index, p.layer, p.phase, least(p.end_ns, w.end_ns) - w.start_ns
     FROM placed AS p
-    INNER JOIN iteration_window AS w
-        ON p.device_id = w.device_id AND p.start_ns < w.start_ns AND p.end_ns > w.start_ns
-    WHERE p.window_end_ns IS NULL OR p.end_ns > p.window_end_ns
+    INNER JOIN told_apart AS w ON p.device_id = w.device_id AND w.start_ns > p.start_ns AND w.start_ns < p.end_ns
+    WHERE p.end_ns > p.next_ns AND w.is_apart
+    UNION ALL
+    SELECT
+        s.device_id, w.iteration_index, s.layer, s.phase, least(s.end_ns, w.end_ns) - greatest(s.start_ns, w.start_ns)
+    FROM stretch AS s
+    INNER JOIN told_apart AS w ON s.device_id = w.device_id AND s.start_ns < w.end_ns AND s.end_ns > w.start_ns
+    WHERE NOT w.is_apart
 )
 
 SELECT device_id, iteration_index, layer, phase, sum(ns)::BIGINT AS ns

@@ -79,6 +79,18 @@ def test_work_and_idle_are_cut_where_windows_meet():
     }
 
 
+def test_windows_that_overlap_are_each_spent():
+    ops = [(0, 10, 1, "forward"), (20, 40, 1, "backward")]
+    assert budget(ops, [(0, 30), (5, 40), (20, 20)]) == {
+        (0, "compute", "forward", None, 10),
+        (0, "compute", "backward", None, 10),
+        (0, "idle", None, "launch", 10),
+        (1, "compute", "forward", None, 5),
+        (1, "compute", "backward", None, 20),
+        (1, "idle", None, "launch", 10),
+    }
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(
@@ -91,11 +103,12 @@ def test_work_and_idle_are_cut_where_windows_meet():
         min_size=1,
         max_size=12,
     ),
-    st.lists(st.integers(-60, 270), min_size=2, max_size=5, unique=True),
+    st.lists(st.integers(-60, 270), min_size=2, max_size=5),
+    st.booleans(),
 )
-def test_parts_sum_to_every_window(ops, borders):
-    borders.sort()
-    windows = list(itertools.pairwise(borders))
+def test_parts_sum_to_every_window(ops, borders, overlapping):
+    windows = list(itertools.pairwise(borders if overlapping else sorted(borders)))
+    windows = [(min(window), max(window)) for window in windows]
     parts = budget([(s, s + length, kind, phase) for s, length, kind, phase in ops], windows)
     for index, (start, end) in enumerate(windows):
         assert sum(ns for i, *_, ns in parts if i == index) == end - start
