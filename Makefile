@@ -5,13 +5,19 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL = $(PIP) install --constraint constraints.txt
 
-.PHONY: demo test check format readme bench clean
+FUZZ_SECONDS ?= 600
+
+.PHONY: demo test fuzz check format readme bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/tracelens analyze sample_traces/starved.sqlite
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest
+
+# Files that nobody wrote, new ones each time, for ten minutes or FUZZ_SECONDS.
+fuzz: $(VENV)/.installed-dev
+	TRACELENS_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens import sqlfiles
+from tracelens.plausible import plausible
 
 if TYPE_CHECKING:
     import duckdb
@@ -105,7 +106,8 @@ class Stager:
     def _load(self, source_id: int, tables: set[str]) -> None:
         missing = sorted(tables - set(self._raw[source_id]))
         if missing:
-            self._raw[source_id].update(self._sources[source_id].load(missing))
+            loaded = self._sources[source_id].load(missing)
+            self._raw[source_id].update((name, plausible(t)) for name, t in loaded.items())
 
 
 def _key(name: str) -> str:
