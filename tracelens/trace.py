@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tracelens.cache import Cache
+    from tracelens.details import Details
     from tracelens.diagnosis import Diagnosis, Findings
     from tracelens.engine import Engine
     from tracelens.inputs import Progress, Store
@@ -237,6 +238,16 @@ class Trace:
 
         frames = self._engine.frames(report.READS)
         return report.build(frames, self.names, self.findings, self._engine.options)
+
+    def details(self) -> Details:
+        """What the HTML report shows beside the report: a timeline, the tree, more kernels.
+
+        The timeline is of the device with the most urgent finding, or of the first one.
+        """
+        from tracelens import details
+
+        places = (d.where.get("device") for d in self.findings.diagnoses)
+        return details.collect(self._engine, next((p for p in places if p is not None), None))
 
     def __repr__(self) -> str:
         return f"Trace({', '.join(repr(name) for name in self.names)})"

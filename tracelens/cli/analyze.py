@@ -58,6 +58,7 @@ def command(
       tracelens analyze run.sqlite
       tracelens analyze rank0.sqlite rank1.sqlite --format json --output report.json
       tracelens analyze run.sqlite --baseline report.json --fail-on medium
+      tracelens analyze run.sqlite --format html --output report.html
     """
     from tracelens import baseline as earlier
     from tracelens.trace import open as open_trace
@@ -74,12 +75,15 @@ def command(
             progress=progress,
         )
         report = trace.report()
+        renders = renderer(form)
+        # what only pictures show is not computed for a report without them
+        more = {"details": trace.details()} if hasattr(renders, "WANTS_DETAILS") else {}
     counted = report["diagnoses"]
     if known is not None:
         report["baseline"] = earlier.changes(report, known, str(baseline))
         counted = earlier.regressed(report)
     color = _common.wants_color(no_color, output)
-    text = renderer(form).render(report, width=_common.terminal_width(), color=color)
+    text = renders.render(report, width=_common.terminal_width(), color=color, **more)
     _common.write(text, output)
     if fail_on and any(d["severity"] in _LOUDER[fail_on] for d in counted):
         raise click.exceptions.Exit(_TRIPPED)

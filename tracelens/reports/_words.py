@@ -26,9 +26,14 @@ _CAUSES = {
 }
 
 
+def one_line(text: object) -> str:
+    """Text without control characters: nothing in a trace may steer a terminal."""
+    return _CONTROL.sub(" ", "" if text is None else str(text))
+
+
 def clean(text: object) -> str:
-    """A name without control characters: nothing in a trace may steer a terminal."""
-    return _CONTROL.sub(" ", "" if text is None else str(text)).strip()
+    """A name without control characters, and without space around it."""
+    return one_line(text).strip()
 
 
 def ms(value: float | None) -> str:
@@ -75,10 +80,15 @@ def part_name(part: Mapping[str, Any]) -> str:
     if part["part"] == "compute":
         return clean(part.get("role") or "other compute")
     if part["part"] == "idle":
-        return f"idle: {_CAUSES.get(part.get('cause') or 'unknown', clean(part.get('cause')))}"
+        return cause_name(part.get("cause"))
     if part["part"] == "unknown":
         return f"not known: {clean(part.get('cause'))}"
     return _PARTS.get(part["part"], clean(part["part"]))
+
+
+def cause_name(cause: str | None) -> str:
+    """What idle time of a cause is called."""
+    return f"idle: {_CAUSES.get(cause or 'unknown', clean(cause))}"
 
 
 def ordered_parts(budget: Mapping[str, Any]) -> list[dict[str, Any]]:
