@@ -77,7 +77,7 @@ class Settings:
     backpressure_factor: float = 4.0
     """A launch call that lasts so many times its usual time, on a full queue, waits and does no
     work."""
-    replay_ops: int = 60_000
+    replay_ops: int = 30_000
     """The replay runs over as many whole iterations as hold so many operations: a second's work."""
     replay_tolerance: float = 0.03
     """Where the replay misses the measured period by more, every worth is an upper bound."""
