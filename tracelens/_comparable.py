@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tracelens.errors import TracelensError
+from tracelens.settings import Settings
 
 if TYPE_CHECKING:
     import polars as pl
 
-FEWEST = 3
+FEWEST = Settings.min_iterations
 """Below this many periods nothing periodic is claimed."""
 FEW = 6
 """Below this many only large differences can show."""

@@ -45,8 +45,8 @@ class Diagnosis:
 
     ``recoverable_ms`` is milliseconds an iteration, ``share_of_period`` the same as a share of
     one; both are ``None`` where the finding is a fact that costs nothing. ``where`` may hold
-    device, devices (where several show it, the worst first), rank, iterations ([first, last], or a
-    list), span_ms ([start, end]) and ranges (names); more keys are the rule's own.
+    device, devices (where several show it, the worst first), rank, iterations ([first, last]),
+    span_ms ([start, end]) and ranges (names); more keys are the rule's own.
     """
 
     id: str

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracelens._version import __version__
+from tracelens.settings import Settings
 from tracelens.stats import median, number, stats
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ _VERDICTS = {
     "communication_ns": "communication-bound",
     "wait_ns": "waiting",
 }
-_PERIODIC = 3
-"""Below this many iterations nothing periodic is claimed."""
 _SURENESS = {"low": 1, "medium": 2, "high": 3}
 
 
@@ -252,7 +251,7 @@ def _unknown_budget(rows: Mapping[str, Rows]) -> Rows:
     told = {row["device_index"] for row in rows["budget"]}
     starts = sorted(row["start_ns"] for row in rows["iteration"])
     period_ms = median((b - a) / 1e6 for a, b in pairwise(starts))
-    if len(starts) < _PERIODIC or period_ms is None:
+    if len(starts) < Settings.min_iterations or period_ms is None:
         return []
     unknown = {"part": "unknown", "cause": "no GPU work was recorded in iterations"}
     return [

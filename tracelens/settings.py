@@ -1,7 +1,8 @@
 """Every tunable number that SQL or an analysis step uses, in one place, with its reason.
 
 SQL reads them as DuckDB variables: ``getvariable('helper_role_share')``. Thresholds of findings are
-not here: each rule holds its own.
+not here: each rule holds its own, but for those that a step decides by as well, which it takes from
+here (``Settings.small_kernels``).
 """
 
 from __future__ import annotations
@@ -58,12 +59,14 @@ class Settings:
     """A copy call that covers this share of its copy waited for it: large pageable calls return a
     little early."""
     repeated_copies: int = 8
-    """So many small copies of one size an iteration are one value sent again and again."""
+    """So many small copies of one size an iteration are one value sent again and again: a batch
+    brings a few small tensors, and hardly ever so many of one size."""
     small_kernels: int = 200
-    """An optimizer with so many kernels an iteration runs them parameter by parameter: fused ones
-    need tens."""
+    """An optimizer with so many kernels an iteration runs them parameter by parameter: fused and
+    foreach ones handle all tensors of a group in a few launches, and need tens."""
     small_kernel_ns: int = 10_000
-    """Kernels shorter than a launch takes: the GPU finishes each before the next arrives."""
+    """Dispatching one operator from Python takes about this long: the GPU finishes a shorter kernel
+    before the next arrives."""
     edge_late_ns: int = 15_000
     """An operation that starts so long after its launch and its stream allow waited for another
     stream."""
@@ -80,7 +83,8 @@ class Settings:
     replay_ops: int = 30_000
     """The replay runs over as many whole iterations as hold so many operations: a second's work."""
     replay_tolerance: float = 0.03
-    """Where the replay misses the measured period by more, every worth is an upper bound."""
+    """A replay that misses the measured period by more has missed a dependency: what it promises
+    is an upper bound."""
     collective_slack_ns: int = 100_000
     """The ranks of one collective are done within this of each other: what the last message takes
     to go round, and what the clocks of the GPUs are read apart."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracelens.diagnosis import Evidence, Severity, severity_of
+from tracelens.settings import Settings
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
@@ -13,12 +14,8 @@ if TYPE_CHECKING:
 NOISE_SHARE = 0.01
 """Less than this share of the period is lost in the scatter of clocks and of the host's scheduler:
 it is not told at all."""
-SMALL_COPY_BYTES = 64 * 1024
-"""CUDA's own limit: pageable copies up to this size are staged at once and cost latency, larger
-ones cost bandwidth."""
-TRUSTED_REPLAY_ERROR = 0.03
-"""A replay that misses the measured period by more has missed a dependency: what it promises is
-an upper bound."""
+SMALL_COPY_BYTES = Settings.staged_copy_bytes
+"""Copies up to this size cost latency, larger ones bandwidth."""
 MAX_NAME = 60
 """Characters of a kernel's name that a title has room for."""
 WORTH_READS = ("steady_period", "what_if", "replay_check")
@@ -144,7 +141,7 @@ def worth(frames: Frames, steady: Steady, scenario: str, measured_ms: float) -> 
         caveats.append("The worth is the time measured, an upper bound: no replay was possible.")
     else:
         ms = max(replayed["recoverable_ns"], 0) / 1e6
-        if check is not None and abs(check["error_share"]) > TRUSTED_REPLAY_ERROR:
+        if check is not None and abs(check["error_share"]) > Settings.replay_tolerance:
             error = abs(check["error_share"])
             caveats.append(
                 f"The worth is an upper bound: the replay misses the measured period by "

@@ -20,52 +20,37 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tracelens.diagnosis import Diagnosis, Evidence
-from tracelens.rules._shared import (
-    HOST_READS,
-    NOISE_SHARE,
-    first_row,
-    ms,
-    share_evidence,
-    steady_state,
-    without_host_side,
-    worth,
-)
+from tracelens.rules._idle import IDLE_READS, idle_of
+from tracelens.rules._shared import first_row, ms, without_host_side
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "allocator-churn"
-READS = (*HOST_READS, "idle_by_finding", "allocator_churn")
+READS = (*IDLE_READS, "allocator_churn")
 CONSEQUENCE_OF = {"rank-straggler": "allocator"}
-MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The median iteration's idle time behind allocator calls."""
-    steady, idle = steady_state(frames), first_row(frames, "idle_by_finding", finding=ID)
-    if steady is None or idle is None:
+    idle, calls = idle_of(frames, ID), first_row(frames, "allocator_churn")
+    if idle is None or calls is None:
         return
-    idle_ms, calls = steady.within(ms(idle["median_ns"])), first_row(frames, "allocator_churn")
-    if steady.share(idle_ms) < MIN_SHARE or calls is None:
-        return
-    value = worth(frames, steady, ID, idle_ms)
-    if value is None:
-        return
+    place = idle.row["open_range"]
     yield Diagnosis(
         id=ID,
         title=f"{calls['allocations']:.0f} allocations and {calls['releases']:.0f} releases of "
-        f"device memory an iteration leave the GPU idle for {idle_ms:.1f} ms",
-        **value.fields,
+        f"device memory an iteration leave the GPU idle for {idle.ms:.1f} ms",
+        **idle.worth.fields,
         evidence=[
-            Evidence("idle_behind_allocator_calls", idle_ms, "ms/iteration"),
-            share_evidence("share_of_period", steady.share(idle_ms), MIN_SHARE),
+            *idle.evidence("idle_behind_allocator_calls"),
             Evidence("allocations", calls["allocations"], "calls/iteration"),
             Evidence("releases", calls["releases"], "calls/iteration"),
             Evidence("time_in_these_calls", ms(calls["call_ns"]), "ms/iteration"),
         ],
-        where=steady.where(ranges=[idle["open_range"]] if idle["open_range"] else []),
+        where=idle.steady.where(ranges=[place] if place else []),
         explanation="Each of these calls goes to the driver, takes tens to hundreds of "
         "microseconds, and cudaFree first waits until the device is idle. Nothing is launched "
         "meanwhile, so that the GPU runs out of work. A caching allocator needs none of them once "
@@ -81,6 +66,6 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         ],
         caveats=[
             "Libraries that allocate outside PyTorch (NCCL, CuPy) show the same calls.",
-            *value.caveats,
+            *idle.worth.caveats,
         ],
     )

@@ -19,52 +19,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tracelens.diagnosis import Diagnosis, Evidence
-from tracelens.rules._shared import (
-    HOST_READS,
-    NOISE_SHARE,
-    first_row,
-    ms,
-    share_evidence,
-    steady_state,
-    without_host_side,
-    worth,
-)
+from tracelens.diagnosis import Diagnosis
+from tracelens.rules._idle import IDLE_READS, idle_of
+from tracelens.rules._shared import without_host_side
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "host-stall"
-READS = (*HOST_READS, "idle_by_finding")
+READS = IDLE_READS
 CONSEQUENCE_OF = {"rank-straggler": "host"}
-MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The median iteration's idle time in which the host was silent inside a phase."""
-    steady, idle = steady_state(frames), first_row(frames, "idle_by_finding", finding=ID)
-    if steady is None or idle is None:
+    idle = idle_of(frames, ID)
+    if idle is None:
         return
-    idle_ms = steady.within(ms(idle["median_ns"]))
-    if steady.share(idle_ms) < MIN_SHARE:
-        return
-    value = worth(frames, steady, ID, idle_ms)
-    if value is None:
-        return
-    place = idle["open_range"] or idle["role"]
     yield Diagnosis(
         id=ID,
-        title=f"The host is busy elsewhere for {idle_ms:.1f} ms of each "
-        f"{steady.median_period_ms:.1f} ms iteration" + (f", inside '{place}'" if place else ""),
-        **value.fields,
-        evidence=[
-            Evidence("idle_while_host_is_silent", idle_ms, "ms/iteration"),
-            share_evidence("share_of_period", steady.share(idle_ms), MIN_SHARE),
-            Evidence("longest_in_one_iteration", ms(idle["max_ns"]), "ms"),
-        ],
-        where=steady.where(ranges=[place] if place else []),
+        title=f"The host is busy elsewhere for {idle.of_period}"
+        + (f", inside '{idle.place}'" if idle.place else ""),
+        **idle.worth.fields,
+        evidence=[*idle.evidence("idle_while_host_is_silent"), idle.longest],
+        where=idle.steady.where(ranges=[idle.place] if idle.place else []),
         explanation="No CUDA call was made on any thread for far longer than the distance of two "
         "launches, while the GPU had finished its queue. The host was computing, or waiting for "
         "something that is not the GPU.",
@@ -80,6 +60,6 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         caveats=[
             "Without traced operating-system calls, computing and waiting cannot be told apart: "
             "record with --trace=cuda,nvtx,osrt.",
-            *value.caveats,
+            *idle.worth.caveats,
         ],
     )

@@ -21,52 +21,35 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tracelens.diagnosis import Diagnosis, Evidence
-from tracelens.rules._shared import (
-    HOST_READS,
-    NOISE_SHARE,
-    first_row,
-    ms,
-    share_evidence,
-    steady_state,
-    without_host_side,
-    worth,
-)
+from tracelens.rules._idle import IDLE_READS, idle_of
+from tracelens.rules._shared import without_host_side
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "host-sync"
-READS = (*HOST_READS, "idle_by_finding")
+READS = IDLE_READS
 CONSEQUENCE_OF = {"rank-straggler": "sync"}
-MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The median iteration's idle time behind blocking calls."""
-    steady, idle = steady_state(frames), first_row(frames, "idle_by_finding", finding=ID)
-    if steady is None or idle is None:
+    idle = idle_of(frames, ID)
+    if idle is None:
         return
-    idle_ms = steady.within(ms(idle["median_ns"]))
-    if steady.share(idle_ms) < MIN_SHARE:
-        return
-    value = worth(frames, steady, ID, idle_ms)
-    if value is None:
-        return
-    call, place = idle["call_name"] or "a blocking call", idle["open_range"] or idle["role"]
+    call = idle.row["call_name"] or "a blocking call"
     yield Diagnosis(
         id=ID,
-        title=f"{idle_ms:.1f} ms of each {steady.median_period_ms:.1f} ms iteration the GPU idles "
-        f"behind {call}",
-        **value.fields,
+        title=f"{idle.of_period} the GPU idles behind {call}",
+        **idle.worth.fields,
         evidence=[
-            Evidence("idle_behind_blocking_calls", idle_ms, "ms/iteration"),
-            share_evidence("share_of_period", steady.share(idle_ms), MIN_SHARE),
-            Evidence("calls_with_idle_behind", idle["calls"], "calls/iteration"),
+            *idle.evidence("idle_behind_blocking_calls"),
+            Evidence("calls_with_idle_behind", idle.row["calls"], "calls/iteration"),
             Evidence("call", call),
         ],
-        where=steady.where(ranges=[place] if place else []),
+        where=idle.steady.where(ranges=[idle.place] if idle.place else []),
         explanation="The host waited until the GPU had finished all it was given, and only then "
         "went on to launch. From that moment to the next launch the GPU has nothing to do, and "
         "it stays short of work until the host is ahead of it again.",
@@ -83,6 +66,6 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         caveats=[
             "Where the value decides what runs next (sampling a token, early stopping) the wait "
             "cannot go; launching less in between, with CUDA graphs, shortens what follows it.",
-            *value.caveats,
+            *idle.worth.caveats,
         ],
     )

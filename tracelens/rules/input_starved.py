@@ -19,52 +19,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tracelens.diagnosis import Diagnosis, Evidence
-from tracelens.rules._shared import (
-    HOST_READS,
-    NOISE_SHARE,
-    first_row,
-    ms,
-    share_evidence,
-    steady_state,
-    without_host_side,
-    worth,
-)
+from tracelens.diagnosis import Diagnosis
+from tracelens.rules._idle import IDLE_READS, idle_of
+from tracelens.rules._shared import without_host_side
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "input-starved"
-READS = (*HOST_READS, "idle_by_finding")
+READS = IDLE_READS
 CONSEQUENCE_OF = {"rank-straggler": "input"}
-MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The median iteration's wait for input: a rare stall leaves the median at zero."""
-    steady, idle = steady_state(frames), first_row(frames, "idle_by_finding", finding=ID)
-    if steady is None or idle is None:
+    idle = idle_of(frames, ID)
+    if idle is None:
         return
-    idle_ms = steady.within(ms(idle["median_ns"]))
-    share = steady.share(idle_ms)
-    if share < MIN_SHARE:
-        return
-    value = worth(frames, steady, ID, idle_ms)
-    if value is None:
-        return
+    place = idle.row["open_range"]
     yield Diagnosis(
         id=ID,
-        title=f"The GPU waits {idle_ms:.1f} ms of each {steady.median_period_ms:.1f} ms iteration "
-        "for its next batch",
-        **value.fields,
-        evidence=[
-            Evidence("idle_waiting_for_input", idle_ms, "ms/iteration"),
-            share_evidence("share_of_period", share, MIN_SHARE),
-            Evidence("longest_in_one_iteration", ms(idle["max_ns"]), "ms"),
-        ],
-        where=steady.where(ranges=[idle["open_range"]] if idle["open_range"] else []),
+        title=f"The GPU waits {idle.of_period} for its next batch",
+        **idle.worth.fields,
+        evidence=[*idle.evidence("idle_waiting_for_input"), idle.longest],
+        where=idle.steady.where(ranges=[place] if place else []),
         explanation="The GPU had finished all queued work and the host launched nothing: between "
         "two iterations, or inside its data phase, it made no CUDA call at all. Time on the GPU "
         "is bounded by how fast batches arrive, so faster kernels would only wait longer.",
@@ -81,6 +61,6 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         caveats=[
             "Host work between iterations that is not input (logging, a metric, a scheduler) looks "
             "the same unless a range marks it.",
-            *value.caveats,
+            *idle.worth.caveats,
         ],
     )

@@ -30,14 +30,15 @@ from tracelens.rules._shared import (
     steady_state,
     without_iterations,
 )
+from tracelens.settings import Settings
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "irregular-iterations"
 READS = ("steady_period", "irregular_iterations")
-LONG_FACTOR = 1.3
-"""The same bound that tells warm-up from steady state."""
+LONG_FACTOR = Settings.warmup_factor
+"""The bound that tells warm-up from steady state."""
 MIN_PERIODS = 4
 """With fewer periods the median itself may be an odd one."""
 MIN_SHARE = NOISE_SHARE
@@ -65,6 +66,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         return
     worst = max(long, key=lambda row: row["period_ns"])
     worst_ms, share = ms(worst["period_ns"]), excess_ms / mean_ms
+    indexes = [row["iteration_index"] for row in long]
     yield Diagnosis(
         id=ID,
         severity=severity_of(share),
@@ -82,14 +84,14 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
             Evidence("growth_in_the_longest", ms(worst["grew_ns"]), "ms"),
         ],
         where=steady.where(
-            iterations=[row["iteration_index"] for row in long],
+            iterations=[min(indexes), max(indexes)],
+            long_iterations=indexes,
             ranges=sorted({row["open_range"] for row in long if row["open_range"]}),
         ),
         explanation=f"The typical iteration takes {typical_ms:.1f} ms, the mean one "
         f"{mean_ms:.1f} ms: the difference is lost in iterations "
-        f"{', '.join(str(row['iteration_index']) for row in long[:8])}"
-        f"{' …' if len(long) > 8 else ''}. In the longest, {_grown(worst)} grew by "
-        f"{ms(worst['grew_ns']):.0f} ms{_what_was_open(worst)}.",
+        f"{', '.join(map(str, indexes[:8]))}{' …' if len(indexes) > 8 else ''}. In the longest, "
+        f"{_grown(worst)} grew by {ms(worst['grew_ns']):.0f} ms{_what_was_open(worst)}.",
         hypothesis=_hypothesis(worst, long),
         next_steps=[
             "Confirm: put a range around what runs every N iterations (evaluation, checkpoint, "

@@ -23,59 +23,43 @@ from typing import TYPE_CHECKING, Any
 
 from tracelens.diagnosis import Diagnosis, Evidence
 from tracelens.rules import annotation_overhead, optimizer_small_kernels
-from tracelens.rules._shared import (
-    HOST_READS,
-    NOISE_SHARE,
-    first_row,
-    ms,
-    rows,
-    share_evidence,
-    steady_state,
-    without_host_side,
-    worth,
-)
+from tracelens.rules._idle import IDLE_READS, idle_of
+from tracelens.rules._shared import first_row, rows, without_host_side
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "launch-bound"
-READS = (*HOST_READS, "idle_by_finding", "launch_bound", "annotation_overhead")
+READS = (*IDLE_READS, "launch_bound", "annotation_overhead")
 CONSEQUENCE_OF = {"rank-straggler": "launch"}
-MIN_SHARE = NOISE_SHARE
 
 not_checked = without_host_side
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The median iteration's wait for launches, outside an optimizer of small kernels."""
-    steady, idle = steady_state(frames), first_row(frames, "idle_by_finding", finding=ID)
-    if steady is None or idle is None:
-        return
-    idle_ms = steady.within(ms(idle["median_ns"]))
-    if steady.share(idle_ms) < MIN_SHARE:
+    idle = idle_of(frames, ID)
+    if idle is None:
         return
     parts = _own_launches(frames)
     kernels, kernel_ns, calls, call_ns = (
         sum(part[key] for part in parts) for key in ("kernels", "kernel_ns", "calls", "call_ns")
     )
     kernel_us = kernel_ns / max(kernels, 1) / 1e3
-    value = worth(frames, steady, ID, idle_ms)
-    if value is None:
-        return
+    period_us = idle.steady.median_period_ms * 1e3
     yield Diagnosis(
         id=ID,
-        title=f"The GPU waits {idle_ms:.1f} ms of each {steady.median_period_ms:.1f} ms iteration "
-        f"for launches: {kernels:,.0f} kernels of {kernel_us:.1f} µs on average",
-        **value.fields,
+        title=f"The GPU waits {idle.of_period} for launches: {kernels:,.0f} kernels of "
+        f"{kernel_us:.1f} µs on average",
+        **idle.worth.fields,
         evidence=[
-            Evidence("idle_waiting_for_launches", idle_ms, "ms/iteration"),
-            share_evidence("share_of_period", steady.share(idle_ms), MIN_SHARE),
+            *idle.evidence("idle_waiting_for_launches"),
             Evidence("kernels", kernels, "kernels/iteration"),
             Evidence("mean_kernel", kernel_us, "µs"),
             Evidence("mean_launch_call", call_ns / max(calls, 1) / 1e3, "µs"),
-            Evidence("period_per_kernel", steady.median_period_ms * 1e3 / max(kernels, 1), "µs"),
+            Evidence("period_per_kernel", period_us / max(kernels, 1), "µs"),
         ],
-        where=steady.where(),
+        where=idle.steady.where(),
         explanation="Each gap ends with an operation that was launched only after the GPU had "
         "finished everything before it, and the host was launching all that time. The host's "
         "dispatch sets the pace; the GPU could do the same work sooner.",
@@ -90,7 +74,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         caveats=[
             "The profiler makes each launch a little slower, so an unprofiled run idles less.",
             *_annotation_caveat(frames),
-            *value.caveats,
+            *idle.worth.caveats,
         ],
     )
 

@@ -20,29 +20,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tracelens.diagnosis import Diagnosis, Evidence
-from tracelens.rules._shared import (
-    HOST_READS,
-    NOISE_SHARE,
-    first_row,
-    ms,
-    share_evidence,
-    steady_state,
-    without_host_side,
-    worth,
-)
+from tracelens.rules._idle import IDLE_READS, idle_of
+from tracelens.rules._shared import first_row, ms, share_evidence, without_host_side
+from tracelens.settings import Settings
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "optimizer-small-kernels"
-READS = (*HOST_READS, "idle_by_finding", "optimizer_small_kernels")
-MIN_KERNELS = 200
-"""Fused and foreach optimizers stay below: they handle all tensors of a group in a few launches."""
-MAX_MEAN_KERNEL_NS = 10_000
-"""Dispatching one operator from Python takes about this long: a shorter kernel cannot hide it."""
+READS = (*IDLE_READS, "optimizer_small_kernels")
+MIN_KERNELS = Settings.small_kernels
+MAX_MEAN_KERNEL_NS = Settings.small_kernel_ns
 MIN_IDLE_SHARE = 0.2
 """Share of the phase in which the GPU waits for launches; below, small kernels do no harm."""
-MIN_SHARE = NOISE_SHARE
 
 
 def not_checked(frames: Frames) -> str | None:
@@ -56,32 +46,28 @@ def not_checked(frames: Frames) -> str | None:
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
     """The optimizer phase's kernels, and the idle time between them."""
-    steady, seen = steady_state(frames), first_row(frames, "optimizer_small_kernels")
-    idle = first_row(frames, "idle_by_finding", finding=ID)
-    if steady is None or seen is None or idle is None:
+    idle, seen = idle_of(frames, ID), first_row(frames, "optimizer_small_kernels")
+    if idle is None or seen is None:
         return
     if seen["kernels"] < MIN_KERNELS or seen["mean_kernel_ns"] > MAX_MEAN_KERNEL_NS:
         return
-    idle_ms, span_ms = steady.within(ms(idle["median_ns"])), ms(seen["span_ns"])
-    if idle_ms < MIN_IDLE_SHARE * span_ms or steady.share(idle_ms) < MIN_SHARE:
-        return
-    value = worth(frames, steady, ID, idle_ms)
-    if value is None:
+    span_ms = ms(seen["span_ns"])
+    if idle.ms < MIN_IDLE_SHARE * span_ms:
         return
     yield Diagnosis(
         id=ID,
         title=f"The optimizer step launches {seen['kernels']:,.0f} kernels of "
         f"{seen['mean_kernel_ns'] / 1e3:.1f} µs: {span_ms:.1f} ms, of which the GPU works "
         f"{ms(seen['busy_ns']):.1f} ms",
-        **value.fields,
+        **idle.worth.fields,
         evidence=[
             Evidence("kernels", seen["kernels"], "kernels/iteration", MIN_KERNELS),
             Evidence("mean_kernel", seen["mean_kernel_ns"] / 1e3, "µs", MAX_MEAN_KERNEL_NS / 1e3),
             Evidence("optimizer_span", span_ms, "ms/iteration"),
-            Evidence("idle_waiting_for_launches", idle_ms, "ms/iteration"),
-            share_evidence("idle_share_of_phase", idle_ms / span_ms, MIN_IDLE_SHARE),
+            Evidence("idle_waiting_for_launches", idle.ms, "ms/iteration"),
+            share_evidence("idle_share_of_phase", idle.ms / span_ms, MIN_IDLE_SHARE),
         ],
-        where=steady.where(ranges=[seen["name"]]),
+        where=idle.steady.where(ranges=[seen["name"]]),
         explanation="Dispatching a kernel from Python takes several microseconds, longer than "
         "these kernels run. The GPU finishes each before the next is launched and idles for most "
         "of the phase.",
@@ -95,6 +81,6 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         ],
         caveats=[
             "The worth leaves kernel time as it is; a fused kernel saves some of that, too.",
-            *value.caveats,
+            *idle.worth.caveats,
         ],
     )

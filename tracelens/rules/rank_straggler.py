@@ -24,8 +24,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tracelens import rules
 from tracelens.diagnosis import MEDIUM_SHARE, Diagnosis, Evidence, severity_of
 from tracelens.rules._shared import NOISE_SHARE, ms, rows, share_evidence
+from tracelens.settings import Settings
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
@@ -38,8 +40,7 @@ READS = ("rank_straggler", "rank_idle")
 MIN_SHARE = MEDIUM_SHARE
 """Ranks are never in step to the last microsecond: below a few percent of the period, lateness is
 scatter of their hosts."""
-MIN_ITERATIONS = 3
-"""Below so many iterations nothing periodic is claimed."""
+MIN_ITERATIONS = Settings.min_iterations
 _DOING = {
     "compute": "its own kernels take longer than the other ranks'",
     "input": "its GPU waits for the next batch",
@@ -50,14 +51,6 @@ _DOING = {
     "dependency": "its operations wait for other GPU work",
     "profiler": "the profiler takes its host's time",
 }
-_SAME_TIME = {
-    "input": "input-starved",
-    "launch": "launch-bound",
-    "sync": "host-sync",
-    "host": "host-stall",
-    "allocator": "allocator-churn",
-}
-"""Findings that tell the same time from the late rank's own side."""
 _STEPS = {
     "compute": "Compare its batches (samples, sequence lengths, padding) and its GPU's clocks and "
     "temperature with the others': nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE.",
@@ -194,12 +187,17 @@ def _where(late: Row, others: Sequence[Row], reason: _Reason) -> dict[str, Any]:
     }
 
 
+def _same_time(reason: _Reason) -> str | None:
+    """The finding that tells the same time from the late rank's own side."""
+    return next((r.id for r in rules.all_rules() if r.roots.get(ID) == reason.kind), None)
+
+
 def _caveats(late: Row, ranks: Sequence[Row], reason: _Reason) -> Iterator[str]:
     yield (
         "The worth counts waiting that nothing hides in full, and hidden waiting by the share of "
         "multiprocessors that the waiting kernel holds. It ends where the next rank is late."
     )
-    if same := _SAME_TIME.get(reason.kind):
+    if same := _same_time(reason):
         yield (
             f"Where {same} is reported for device {late['device_index']}, it tells the same time "
             "from that rank's side: the two don't add up."

@@ -34,14 +34,14 @@ from tracelens.rules._shared import (
     without_iterations,
     worth,
 )
+from tracelens.settings import Settings
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "repeated-small-copies"
 READS = (*WORTH_READS, "repeated_small_copies", "idle_by_finding")
-MIN_COPIES = 8
-"""A batch brings a few small tensors, and hardly ever so many of one size."""
+MIN_COPIES = Settings.repeated_copies
 MIN_SHARE = NOISE_SHARE
 
 not_checked = without_iterations

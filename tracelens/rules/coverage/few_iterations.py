@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tracelens.diagnosis import CoverageWarning
+from tracelens.settings import Settings
 
 if TYPE_CHECKING:
     from tracelens.rules import Frames
 
 ID = "few-iterations"
 READS = ("coverage_iterations",)
-MIN_ITERATIONS = 3
+MIN_ITERATIONS = Settings.min_iterations
 """The fewest of which one can be odd and the median still be a usual one."""
 
 
