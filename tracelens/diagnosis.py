@@ -44,7 +44,9 @@ class Diagnosis:
     """One finding: what is wrong, how much a fix is worth, and why we think so.
 
     ``recoverable_ms`` is milliseconds an iteration, ``share_of_period`` the same as a share of
-    one; both are ``None`` where the finding is a fact that costs nothing. ``where`` may hold
+    one; both are ``None`` where the finding is a fact that costs nothing. ``share_of`` says which
+    iteration that is: the median one, or for what is rare, which medians don't see, the mean one.
+    ``where`` may hold
     device, devices (where several show it, the worst first), rank, iterations ([first, last]),
     span_ms ([start, end]) and ranges (names); more keys are the rule's own.
     """
@@ -54,6 +56,7 @@ class Diagnosis:
     title: str
     recoverable_ms: float | None = None
     share_of_period: float | None = None
+    share_of: Literal["median", "mean"] = "median"
     evidence: Sequence[Evidence] = ()
     where: Mapping[str, Any] = field(default_factory=dict)
     explanation: str = ""

@@ -41,6 +41,16 @@ def test_no_renderer_lets_a_name_steer_a_terminal(form: str) -> None:
     assert not {"\x1b", "\r", "\u202e"} & set(told)
 
 
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_a_worth_of_the_mean_iteration_says_so(form: str) -> None:
+    """Three iterations of 40 ms and one of 240: the mean is 90, of which 50 can be had."""
+    rare = replace(
+        FINDINGS.diagnoses[0], recoverable_ms=50.0, share_of_period=50 / 90, share_of="mean"
+    )
+    told = renderer(form).render(report(findings=replace(FINDINGS, diagnoses=(rare,))))
+    assert "worth 50.00 ms of the mean iteration's 90.00 ms (56 %)" in " ".join(told.split())
+
+
 def test_json_is_the_report() -> None:
     assert json.loads(renderer("json").render(report())) == report()
 

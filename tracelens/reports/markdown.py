@@ -42,7 +42,8 @@ def _findings(diagnoses: Sequence[dict[str, Any]]) -> Iterator[str]:
                 d["severity"],
                 f"`{d['id']}` {escaped(d['title'])}",
                 words.ms(d["recoverable_ms"]),
-                words.percent(d["share_of_period"]),
+                words.percent(d["share_of_period"])
+                + (" of the mean" if d["share_of"] == "mean" else ""),
                 escaped(next(iter(d["next_steps"]), "")),
             )
             for d in diagnoses

@@ -108,10 +108,9 @@ def _finding(place: int, finding: dict[str, Any], brief: bool) -> Iterator[Rende
 
 
 def _worth(finding: dict[str, Any]) -> str:
-    gain = finding["recoverable_ms"]
-    if gain is None:
+    if finding["recoverable_ms"] is None:
         return ""
-    return f", worth {words.ms(gain)} ms an iteration, {words.percent(finding['share_of_period'])}"
+    return f", worth {words.worth(finding)}, {words.percent(finding['share_of_period'])}"
 
 
 def _budget_title(report: Report, budget: dict[str, Any]) -> str:

@@ -72,6 +72,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         severity=severity_of(share),
         recoverable_ms=excess_ms,
         share_of_period=share,
+        share_of="mean",
         title=f"{len(long)} of {len(periods)} iterations take up to {worst_ms:.0f} ms instead of "
         f"{typical_ms:.1f} ms{_rhythm(long)}",
         evidence=[
