@@ -1,8 +1,9 @@
 -- The phase of each moment at which something was launched: the one open on its own thread, else the one open elsewhere
 -- in its process, if the thread is a helper.
 --
--- A helper has no phases of its own, and nearly all that it launches falls into phases of one kind, as autograd's thread
--- does with backward; what a prefetcher launches falls everywhere, and belongs to no phase.
+-- Nearly all that a helper launches falls into phases of one kind, as autograd's thread does with backward; what a
+-- prefetcher launches falls everywhere, and belongs to no phase. Nor does a helper have phases of its own, but for those
+-- that lie within the phases that it works for (a hook's, in backward): a thread with others works for itself.
 --
 -- reads: launch_moment, phase_edge, phase_range
 -- row:   one moment for which a phase is found
@@ -57,11 +58,37 @@ spread AS (
     GROUP BY ALL
 ),
 
-helper AS (
-    SELECT thread_id, is_known_role, arg_max(phase, launches) AS phase
+follower AS (
+    SELECT thread_id, is_known_role, arg_max(phase, launches) FILTER (WHERE phase IS NOT NULL) AS phase
     FROM spread
     GROUP BY thread_id, is_known_role
     HAVING max(launches) FILTER (WHERE phase IS NOT NULL) >= getvariable('helper_role_share') * sum(launches)
+),
+
+-- a follower's own phases, and whether one of the kind that it follows is open elsewhere all the while
+own_phase AS (
+    SELECT
+        f.thread_id,
+        f.is_known_role,
+        p.range_id,
+        coalesce(bool_or(w.phase = f.phase AND w.end_ns >= p.end_ns), false) AS is_within
+    FROM follower AS f
+    INNER JOIN phase_range AS p ON f.thread_id = p.thread_id AND f.is_known_role = p.is_known_role
+    INNER JOIN
+        phase_thread AS t
+        ON p.process_id = t.process_id AND p.is_known_role = t.is_known_role AND p.thread_id <> t.thread_id
+    ASOF LEFT JOIN phase_edge AS e
+        ON t.thread_id = e.thread_id AND p.is_known_role = e.is_known_role AND p.start_ns >= e.at_ns
+    LEFT JOIN phase_range AS w ON e.range_id = w.range_id
+    GROUP BY ALL
+),
+
+helper AS (
+    SELECT f.thread_id, f.is_known_role
+    FROM follower AS f
+    LEFT JOIN own_phase AS o ON f.thread_id = o.thread_id AND f.is_known_role = o.is_known_role
+    GROUP BY f.thread_id, f.is_known_role
+    HAVING count(o.range_id) FILTER (WHERE o.is_within) >= getvariable('helper_role_share') * count(o.range_id)
 ),
 
 found AS (

@@ -88,6 +88,29 @@ def test_phase_of_the_own_thread_goes_before_one_open_elsewhere(tmp_path: Path) 
     assert got[7] == ("evaluation", "direct")
 
 
+def test_a_hooks_phase_within_backward_leaves_autograds_thread_a_helper(tmp_path: Path) -> None:
+    ranges = [*PHASES, Range(40, 42, "all_reduce", thread=HELPER)]
+    launches = [launch(at, HELPER) for at in (35, 41, 45, 135, 145)]
+    got = attributed(tmp_path, launches, ranges=ranges)
+    assert got == [
+        ("backward", "cross_thread"),
+        ("communication", "direct"),
+        *[("backward", "cross_thread")] * 3,
+    ]
+
+
+def test_a_thread_that_runs_its_own_phases_borrows_none(tmp_path: Path) -> None:
+    """A second worker, whose forward begins in the first one's backward and outlives it: what it
+    launches before is its own business, though all of it falls into the first one's backward."""
+    ranges = [*PHASES, Range(50, 80, "forward", thread=HELPER)]
+    launches = [launch(at, HELPER) for at in (35, 40, 55)]
+    assert attributed(tmp_path, launches, ranges=ranges) == [
+        (None, "none"),
+        (None, "none"),
+        ("forward", "direct"),
+    ]
+
+
 def test_phases_of_another_process_say_nothing(tmp_path: Path) -> None:
     other = PID + 100
     launches = [launch(35), launch(36, other, pid=other)]
@@ -181,11 +204,16 @@ def phases(draw: st.DrawFn) -> list[Phase]:
 def slow_attribution(
     ranges: list[Phase], moments: set[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[int, str]]:
-    """The definition, word by word: the innermost phase of the thread, else a helper's."""
+    """The definition, word by word: the innermost phase of the thread, else that which it helps."""
 
     def innermost(thread: int, at: int) -> int | None:
         around = [r for r in ranges if r[1] == thread and r[3] <= at < r[4]]
         return max(around, key=lambda r: r[3])[0] if around else None
+
+    def is_within(own: Phase, role: str) -> bool:
+        there = (innermost(t, own[3]) for t in {r[1] for r in ranges} - {own[1]})
+        around = [r for i in there for r in ranges if r[0] == i]
+        return any(r[2] == role and r[4] >= own[4] for r in around)
 
     found: dict[tuple[int, int], tuple[int, str]] = {}
     elsewhere: dict[int, dict[int, int | None]] = {}
@@ -199,10 +227,14 @@ def slow_attribution(
         if others:
             elsewhere.setdefault(thread, {})[at] = there[0] if len(there) == 1 else None
     role = {r[0]: r[2] for r in ranges}
+    share = Settings().helper_role_share
     for thread, seen in elsewhere.items():
         roles = [role[i] for i in seen.values() if i is not None]
-        most = max((roles.count(r) for r in set(roles)), default=0)
-        if roles and most >= Settings().helper_role_share * len(seen):
+        most = max(sorted(set(roles)), key=roles.count, default=None)
+        if most is None or roles.count(most) < share * len(seen):
+            continue
+        own = [r for r in ranges if r[1] == thread]
+        if sum(is_within(r, most) for r in own) >= share * len(own):
             for at, i in seen.items():
                 if i is not None:
                     found[thread, at] = (i, "cross_thread")
