@@ -46,7 +46,8 @@ class Idle:
     @property
     def place(self) -> str | None:
         """The range that was open on the host for most of it, else the phase, if known."""
-        return self.row["open_range"] or self.row["role"]
+        place: str | None = self.row["open_range"] or self.row["role"]
+        return place
 
     @property
     def longest(self) -> Evidence:
