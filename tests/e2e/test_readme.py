@@ -22,8 +22,9 @@ PYTHON = re.findall(r"(?:^    .*\n|^\n(?=    ))+", README, re.MULTILINE)
 
 @pytest.fixture
 def folder(tmp_path: Path, sample_traces: Path) -> Path:
-    """A folder with a recording in it, named as in the README."""
-    shutil.copyfile(sample_traces / "starved.sqlite", tmp_path / "run.sqlite")
+    """A folder with two recordings in it, named as in the README."""
+    for name in ("run.sqlite", "after.sqlite"):
+        shutil.copyfile(sample_traces / "starved.sqlite", tmp_path / name)
     return tmp_path
 
 
