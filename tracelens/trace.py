@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tracelens.engine import Engine
     from tracelens.inputs import Progress, Store
     from tracelens.loaders import Source
+    from tracelens.plots import Plots
     from tracelens.report import Report
 
 PathLike = str | Path
@@ -248,6 +249,14 @@ class Trace:
 
         places = (d.where.get("device") for d in self.findings.diagnoses)
         return details.collect(self._engine, next((p for p in places if p is not None), None))
+
+    @cached_property
+    def plot(self) -> Plots:
+        """Pictures as Altair charts: ``trace.plot.budget()``, ``iterations()``, ``timeline()``,
+        ``tree()``, ``gaps()``. They need the extra ``report``."""
+        from tracelens.plots import Plots
+
+        return Plots(self._engine, self.report)
 
     def __repr__(self) -> str:
         return f"Trace({', '.join(repr(name) for name in self.names)})"

@@ -198,3 +198,18 @@ def test_print_opens_what_is_folded(reports: dict[str, Opened]) -> None:
 def test_ranks_stand_side_by_side(shared: Path, reports: dict[str, Opened]) -> None:
     rows = reports["fsdp"].page.locator("#ranks tbody tr").all_inner_texts()
     assert [row.split("\t")[0] for row in rows] == ["rank 0", "rank 1"]
+
+
+def test_charts_of_a_notebook_share_a_page_and_fetch_nothing(
+    browser: Any, sample_traces: Path
+) -> None:
+    plot = tl.open(sample_traces / "starved.sqlite").plot
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: said.append(request.url))
+    shown = [chart._repr_mimebundle_()["text/html"] for chart in (plot.budget(), plot.gaps())]
+    page.set_content("<!doctype html>" + "".join(shown))
+    page.wait_for_function("document.querySelectorAll('.vega-embed canvas').length === 2")
+    assert said == []
+    page.close()

@@ -7,11 +7,13 @@ legend to the page around it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from tracelens.details import Timeline
 from tracelens.errors import TracelensError
 from tracelens.reports import _palette as palette
+from tracelens.reports import _tree
 from tracelens.reports import _words as words
 from tracelens.reports._tree import Node
 
@@ -43,6 +45,17 @@ def library() -> Any:
             hint='pip install "tracelens-gpu[report]"',
         ) from None
     return altair
+
+
+@cache
+def script() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, which sets ``vegaEmbed``."""
+    library()
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    # in a function, as its names must not clash with those of a second picture on the page
+    return "(() => {" + bundle.replace("</script", "<\\/script") + "\n})();"
 
 
 def budget(budgets: Sequence[Mapping[str, Any]], legend: bool = True) -> Chart:
@@ -265,6 +278,14 @@ def tree(root: Node, what: str = "GPU busy") -> Chart:
     )
     wide = f"datum.to - datum.from > {_LABELLED * whole}"
     return alt.layer(bars, text.transform_filter(wide))
+
+
+def flame(processes: list[Node]) -> tuple[Node, str]:
+    """The tree by GPU time, or by CPU time where the GPU did nothing in any range."""
+    root = _tree.flame(processes)
+    if root["value"] > 0:
+        return root, "GPU busy"
+    return _tree.flame(processes, "cpu_ms"), "CPU"
 
 
 def _flame_rows(root: Node) -> Rows:

@@ -51,18 +51,10 @@ def _of_details(devices: Sequence[int], details: Details) -> dict[str, Figure]:
         idle = [r for r in parts if r["device_index"] == device and r["part"] == "idle"]
         if idle:
             drawn[f"idle-{device}"] = _idle(device, idle, len(devices))
-    root, what = flame(_tree.nested(details.tree))
+    root, what = _charts.flame(_tree.nested(details.tree))
     if root["value"] > 0:
         drawn["tree"] = _flame(root, what)
     return drawn
-
-
-def flame(processes: list[_tree.Node]) -> tuple[_tree.Node, str]:
-    """The tree by GPU time, or by CPU time where the GPU did nothing in any range."""
-    root = _tree.flame(processes)
-    if root["value"] > 0:
-        return root, "GPU busy"
-    return _tree.flame(processes, "cpu_ms"), "CPU"
 
 
 def _budget(budgets: Sequence[Mapping[str, Any]]) -> Figure:

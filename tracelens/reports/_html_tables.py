@@ -85,6 +85,13 @@ def _place(key: str, value: Any) -> str:
     return _number(value)
 
 
+def baseline(report: Report) -> Markup:
+    """What changed since an earlier report."""
+    if not report["baseline"]:
+        return Markup("")
+    return tag("ul", [tag("li", line) for line in words.since_baseline(report)])
+
+
 def budget(report: Report) -> Markup:
     """The parts of an ordinary iteration of each device."""
     made = [_device_budget(report, each) for each in report["budget"]]

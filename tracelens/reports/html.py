@@ -7,7 +7,6 @@ anywhere. All numbers are in its text as well, for whoever searches, prints, or 
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ def _body(report: Report, sections: list[Markup], drawn: dict[str, Figure]) -> M
         tag("footer", f"Made by tracelens {report['tool']['version']}, offline, from this "
             "recording alone. Times are milliseconds unless another unit is named."),
         tag("script", Markup(_embedded(specs)), type="application/json", id="specs"),
-        tag("script", Markup(_library())) if specs else None,
+        tag("script", Markup(_charts.script())) if specs else None,
         tag("script", Markup(_asset("_page.js"))),
     )  # fmt: skip
 
@@ -105,6 +104,7 @@ def _sections(report: Report, details: Details | None, drawn: dict[str, Figure])
     idle = [n for n in drawn if n.startswith("idle")]
     return [
         section("findings", "What to do, first things first", tables.findings(report)),
+        section("baseline", "Since the baseline", tables.baseline(report)),
         section("budget", _budget_title(report), picture("budget"), tables.budget(report)),
         section("ranks", "Ranks side by side", tables.ranks(report)),
         section("iterations", "Iterations over time", map(picture, iterations),
@@ -137,15 +137,6 @@ def _timeline_title(details: Details | None) -> str:
 def _embedded(specs: dict[str, Any]) -> str:
     """JSON that no name in it can end, as ``<`` is written as an escape."""
     return json.dumps(specs, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-
-
-@cache
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    import vl_convert
-
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return script.replace("</script", "<\\/script")
 
 
 def _asset(name: str) -> str:
