@@ -210,6 +210,6 @@ def test_charts_of_a_notebook_share_a_page_and_fetch_nothing(
     page.on("request", lambda request: said.append(request.url))
     shown = [chart._repr_mimebundle_()["text/html"] for chart in (plot.budget(), plot.gaps())]
     page.set_content("<!doctype html>" + "".join(shown))
-    page.wait_for_function("document.querySelectorAll('.vega-embed canvas').length === 2")
+    page.wait_for_function("document.querySelectorAll('.vega-embed svg').length === 2")
     assert said == []
     page.close()
