@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tracelens.errors import TracelensError
 from tracelens.options import Options
@@ -257,6 +258,34 @@ class Trace:
         from tracelens.plots import Plots
 
         return Plots(self._engine, self.report)
+
+    def to_perfetto(self, path: PathLike) -> None:
+        """Write a Chrome JSON trace for ui.perfetto.dev, gzipped where the name ends in ``.gz``.
+
+        Beside what was recorded it has iterations, phases, operations of CUDA graphs by phase,
+        idle time by cause and findings as lanes of each GPU.
+        """
+        from tracelens import events
+        from tracelens.reports import _perfetto
+
+        found = [d.to_dict() for d in self.findings.diagnoses]
+        _perfetto.write(events.collect(self._engine), found, Path(path))
+
+    def to_file(self, table: str, path: PathLike, form: Literal["csv", "parquet"]) -> None:
+        """Write a view, or a relation beneath, as CSV or Parquet.
+
+        Raises TracelensError where there is none of that name.
+        """
+        from tracelens.reports import _tables
+
+        if table not in self._engine.names():
+            near = get_close_matches(table, self._engine.names(), 1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise TracelensError(
+                f"there is no table {table!r}",
+                hint=f"{meant}tracelens query FILE --tables lists them",
+            )
+        _tables.write(self._engine.frame(table), Path(path), form)
 
     def __repr__(self) -> str:
         return f"Trace({', '.join(repr(name) for name in self.names)})"

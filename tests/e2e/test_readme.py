@@ -40,7 +40,7 @@ def python(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[st
 def test_command_runs(arguments: str, folder: Path) -> None:
     done = python(["-m", "tracelens", *shlex.split(arguments)], folder)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout or "--output" in arguments
+    assert done.stdout or len(list(folder.iterdir())) > 1
 
 
 def test_it_shows_every_command() -> None:
