@@ -6,8 +6,7 @@
 -- process_id  BIGINT  the process
 -- at_ns       BIGINT  the moment; NULL for the end of the capture
 -- calls       BIGINT  launching calls before it, whether or not their work was recorded
--- ops         BIGINT  operations recorded for them
--- gpu_ns      BIGINT  sum of the durations of those
+-- gpu_ns      BIGINT  sum of the durations of the operations recorded for them
 WITH border AS (
     SELECT process_id, start_ns AS at_ns FROM user_range
     UNION
@@ -19,13 +18,13 @@ launch AS (
     -- what is captured into a graph does not run
     SELECT
         c.process_id, c.start_ns AS at_ns, (s.end_ns IS NULL OR c.start_ns > s.end_ns)::INTEGER AS calls,
-        0 AS ops, 0 AS gpu_ns
+        0 AS gpu_ns
     FROM api_call AS c
     INNER JOIN api_kind AS k ON c.name_id = k.name_id
     ASOF LEFT JOIN stream_capture AS s ON c.process_id = s.process_id AND c.start_ns >= s.start_ns
     WHERE k.kind IN ('launch', 'graph_launch', 'copy', 'memset')
     UNION ALL
-    SELECT process_id, call_start_ns, 0, 1, end_ns - start_ns
+    SELECT process_id, call_start_ns, 0, end_ns - start_ns
     FROM launched_op
     WHERE call_start_ns IS NOT NULL
 ),
@@ -36,7 +35,6 @@ between_borders AS (
         l.process_id,
         coalesce(b.at_ns, -9223372036854775807) AS at_ns,
         sum(l.calls) AS calls,
-        sum(l.ops) AS ops,
         sum(l.gpu_ns) AS gpu_ns
     FROM launch AS l
     ASOF LEFT JOIN border AS b ON l.process_id = b.process_id AND l.at_ns >= b.at_ns
@@ -44,13 +42,13 @@ between_borders AS (
 ),
 
 step AS (
-    SELECT process_id, at_ns, 0 AS calls, 0 AS ops, 0 AS gpu_ns FROM border
+    SELECT process_id, at_ns, 0 AS calls, 0 AS gpu_ns FROM border
     UNION ALL
-    SELECT process_id, at_ns, calls, ops, gpu_ns FROM between_borders
+    SELECT process_id, at_ns, calls, gpu_ns FROM between_borders
 ),
 
 summed AS (
-    SELECT process_id, at_ns, sum(calls) AS calls, sum(ops) AS ops, sum(gpu_ns) AS gpu_ns
+    SELECT process_id, at_ns, sum(calls) AS calls, sum(gpu_ns) AS gpu_ns
     FROM step
     GROUP BY process_id, at_ns
 )
@@ -59,11 +57,10 @@ SELECT
     process_id,
     at_ns,
     coalesce(sum(calls) OVER earlier, 0)::BIGINT AS calls,
-    coalesce(sum(ops) OVER earlier, 0)::BIGINT AS ops,
     coalesce(sum(gpu_ns) OVER earlier, 0)::BIGINT AS gpu_ns
 FROM summed
 WINDOW earlier AS (PARTITION BY process_id ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 UNION ALL
-SELECT process_id, NULL, sum(calls)::BIGINT, sum(ops)::BIGINT, sum(gpu_ns)::BIGINT
+SELECT process_id, NULL, sum(calls)::BIGINT, sum(gpu_ns)::BIGINT
 FROM summed
 GROUP BY process_id

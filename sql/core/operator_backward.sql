@@ -7,13 +7,10 @@
 -- reads: operator_call, operator_cost
 -- row:   one forward call whose backward was recorded
 --
--- operator_id    BIGINT   the forward call
--- backward_name  VARCHAR  the node of autograd's graph, such as AddmmBackward0
--- cpu_ns         BIGINT   length of the backward call on the host
--- gpu_ns         BIGINT   lengths of the operations launched in it, summed
--- ops            BIGINT   these operations
+-- operator_id  BIGINT  the forward call
+-- gpu_ns       BIGINT  lengths of the operations that its backward launched, summed
 WITH RECURSIVE numbered AS (
-    SELECT c.*, k.parent_id, k.cpu_ns, k.gpu_ns, k.ops
+    SELECT c.*, k.parent_id, k.gpu_ns
     FROM operator_call AS c
     INNER JOIN operator_cost AS k ON c.operator_id = k.operator_id
     -- only torch.profiler numbers autograd's wrapper too, and the wrapper adds up gradients of other operators
@@ -26,10 +23,7 @@ backward AS (
         b.process_id,
         b.sequence_number,
         b.forward_thread_id,
-        arg_min(b.name, b.start_ns) AS backward_name,
-        sum(b.cpu_ns)::BIGINT AS cpu_ns,
-        sum(b.gpu_ns)::BIGINT AS gpu_ns,
-        sum(b.ops)::BIGINT AS ops
+        sum(b.gpu_ns)::BIGINT AS gpu_ns
     FROM numbered AS b
     LEFT JOIN numbered AS p ON b.parent_id = p.operator_id AND b.sequence_number = p.sequence_number
     WHERE b.is_backward AND p.operator_id IS NULL
@@ -70,10 +64,7 @@ outermost AS (
 
 SELECT
     o.operator_id,
-    arg_max(j.backward_name, j.gpu_ns) AS backward_name,
-    sum(j.cpu_ns)::BIGINT AS cpu_ns,
-    sum(j.gpu_ns)::BIGINT AS gpu_ns,
-    sum(j.ops)::BIGINT AS ops
+    sum(j.gpu_ns)::BIGINT AS gpu_ns
 FROM joined AS j
 INNER JOIN outermost AS o ON j.operator_id = o.maker_id
 GROUP BY o.operator_id

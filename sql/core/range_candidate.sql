@@ -3,25 +3,22 @@
 -- reads: user_range, launch_clock
 -- row:   one range
 --
--- range_id       BIGINT   the range
--- process_id     BIGINT   its process
--- thread_id      BIGINT   its thread
--- style          VARCHAR  push_pop or start_end
--- domain         VARCHAR  NVTX domain
--- name           VARCHAR  as given by the program
--- family         VARCHAR  the name with each number replaced by #
--- role           VARCHAR  what the phase is, NULL where unknown
--- start_ns       BIGINT   opening
--- end_ns         BIGINT   closing
--- is_open        BOOLEAN  never closed within the capture
+-- range_id         BIGINT   the range
+-- process_id       BIGINT   its process
+-- thread_id        BIGINT   its thread
+-- domain           VARCHAR  NVTX domain
+-- name             VARCHAR  as given by the program
+-- family           VARCHAR  the name with each number replaced by #
+-- role             VARCHAR  what the phase is, NULL where unknown
+-- start_ns         BIGINT   opening
+-- end_ns           BIGINT   closing
+-- is_open          BOOLEAN  never closed within the capture
 -- launching_calls  BIGINT   launching calls made meanwhile
--- launched_ops   BIGINT   operations recorded for them
--- launched_ns    BIGINT   sum of their durations
+-- launched_ns      BIGINT   sum of the durations of the operations recorded for them
 SELECT
     r.range_id,
     r.process_id,
     r.thread_id,
-    r.style,
     r.domain,
     r.name,
     r.family,
@@ -30,7 +27,6 @@ SELECT
     r.end_ns,
     r.is_open,
     closed.calls - opened.calls AS launching_calls,
-    closed.ops - opened.ops AS launched_ops,
     closed.gpu_ns - opened.gpu_ns AS launched_ns
 FROM user_range AS r
 INNER JOIN launch_clock AS opened ON r.process_id = opened.process_id AND r.start_ns = opened.at_ns

@@ -2,7 +2,7 @@
 --
 -- A kernel is told by its name, its grid and its block. Only devices with kernels in both phases have rows.
 --
--- reads: launched_op, op_phase, op_class, iteration_window
+-- reads: launched_op, op_phase, op_class, steady_iteration
 -- row:   one kernel shape of forward on one device, over its steady iterations
 --
 -- device_id    BIGINT  the device
@@ -13,13 +13,7 @@
 -- backwards    DOUBLE  launches in backward, an iteration
 -- forward_ns   DOUBLE  their durations in forward summed, an iteration
 -- backward_ns  DOUBLE  their durations in backward summed, an iteration
-WITH steady AS (
-    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
-    FROM iteration_window
-    WHERE is_steady
-),
-
-kernel AS (
+WITH kernel AS (
     SELECT
         o.device_id,
         o.name_id,
@@ -32,7 +26,7 @@ kernel AS (
     FROM launched_op AS o
     INNER JOIN op_phase AS p ON o.op_id = p.op_id
     INNER JOIN op_class AS c ON o.name_id = c.name_id
-    INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    INNER JOIN steady_iteration AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
     WHERE o.kind = 'kernel' AND c.op_class = 'compute' AND p.phase IN ('forward', 'backward')
     GROUP BY ALL
 ),

@@ -1,6 +1,6 @@
 -- Copies within a device, an iteration.
 --
--- reads: launched_op, op_phase, phase_range, iteration_window
+-- reads: launched_op, op_phase, phase_range, steady_iteration
 -- row:   one device that makes such copies in its steady iterations
 --
 -- device_id   BIGINT   the device
@@ -8,12 +8,6 @@
 -- bytes       DOUBLE   bytes an iteration
 -- copy_ns     DOUBLE   time in them, an iteration
 -- range_name  VARCHAR  the phase that makes most of them, as the program marks it
-WITH steady AS (
-    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
-    FROM iteration_window
-    WHERE is_steady
-)
-
 SELECT
     s.device_id,
     count(*) / any_value(s.iterations) AS copies,
@@ -22,7 +16,7 @@ SELECT
     mode(coalesce(r.name, p.phase)) AS range_name
 FROM launched_op AS o
 INNER JOIN op_phase AS p ON o.op_id = p.op_id
-INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+INNER JOIN steady_iteration AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
 LEFT JOIN phase_range AS r ON p.range_id = r.range_id
 WHERE o.kind = 'memcpy' AND o.copy_kind = 'DtoD'
 GROUP BY s.device_id

@@ -1,6 +1,6 @@
 -- The kernel that takes most of the computing time.
 --
--- reads: launched_op, op_class, op_name, op_phase, iteration_window
+-- reads: launched_op, op_class, op_name, op_phase, steady_iteration
 -- row:   one device with kernels in its steady iterations
 --
 -- device_id       BIGINT   the device
@@ -8,13 +8,7 @@
 -- launches        DOUBLE   its launches an iteration
 -- kernel_ns       DOUBLE   its durations summed, an iteration
 -- all_kernels_ns  DOUBLE   durations of all kernels but those that communicate, an iteration
-WITH steady AS (
-    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
-    FROM iteration_window
-    WHERE is_steady
-),
-
-kernel AS (
+WITH kernel AS (
     SELECT
         s.device_id,
         n.name,
@@ -24,7 +18,7 @@ kernel AS (
     INNER JOIN op_class AS c ON o.name_id = c.name_id
     INNER JOIN op_name AS n ON o.name_id = n.name_id
     INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    INNER JOIN steady_iteration AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
     WHERE o.kind = 'kernel' AND c.op_class = 'compute'
     GROUP BY ALL
 )

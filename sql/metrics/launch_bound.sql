@@ -1,6 +1,6 @@
 -- What an iteration launches, and what the launch calls take.
 --
--- reads: launched_op, op_phase, iteration_window
+-- reads: launched_op, op_phase, steady_iteration
 -- row:   the optimizer phases of one device, or all else on it, over its steady iterations
 --
 -- device_id     BIGINT   the device
@@ -9,13 +9,7 @@
 -- kernel_ns     DOUBLE   their durations summed, an iteration
 -- calls         DOUBLE   calls that launched anything, an iteration
 -- call_ns       DOUBLE   time in those calls, an iteration
-WITH steady AS (
-    SELECT device_id, iteration_index, count(*) OVER (PARTITION BY device_id) AS iterations
-    FROM iteration_window
-    WHERE is_steady
-),
-
-op AS (
+WITH op AS (
     SELECT
         o.device_id,
         coalesce(p.phase = 'optimizer', false) AS is_optimizer,
@@ -27,7 +21,7 @@ op AS (
         coalesce(sum(o.end_ns - o.start_ns) FILTER (o.kind = 'kernel'), 0) AS kernel_ns
     FROM launched_op AS o
     INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    INNER JOIN steady_iteration AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
     GROUP BY ALL
 )
 

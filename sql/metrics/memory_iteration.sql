@@ -1,8 +1,6 @@
 -- Device memory that the program held, took and gave back in each iteration, where allocations were recorded.
 --
--- Where the recording does not say what was held before it began, bytes held are relative to that.
---
--- reads: memory_event, iteration
+-- reads: memory_held, iteration
 -- row:   one iteration on one device that took or gave back memory
 --
 -- device_id             BIGINT   the device
@@ -14,19 +12,9 @@
 -- growth_bytes          BIGINT   that against the end of the iteration before, NULL for the first
 -- peak_reserved_bytes   BIGINT   most bytes that the framework's allocator had from the driver, NULL where not recorded
 -- is_absolute           BOOLEAN  whether bytes held include those from before the recording
-WITH held AS (
-    SELECT
-        *,
-        coalesce(
-            total_allocated_bytes,
-            sum(allocated_bytes) OVER (PARTITION BY device_id ORDER BY at_ns ROWS UNBOUNDED PRECEDING)
-        )::BIGINT AS held_bytes
-    FROM memory_event
-),
-
-placed AS (
+WITH placed AS (
     SELECT h.*, i.iteration_index
-    FROM held AS h
+    FROM memory_held AS h
     INNER JOIN iteration AS i ON h.process_id = i.process_id AND h.at_ns >= i.start_ns AND h.at_ns < i.end_ns
 ),
 

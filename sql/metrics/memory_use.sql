@@ -1,6 +1,6 @@
 -- Device memory over the whole recording, where allocations were recorded.
 --
--- reads: memory_event, memory_iteration
+-- reads: memory_held, memory_iteration
 -- row:   one device
 --
 -- device_id                      BIGINT   the device
@@ -11,24 +11,14 @@
 -- allocated_bytes_per_iteration  DOUBLE   median churn, NULL without iterations
 -- growth_bytes_per_iteration     DOUBLE   median growth of what is held, NULL below two iterations
 -- is_absolute                    BOOLEAN  whether bytes held include those from before the recording
-WITH held AS (
-    SELECT
-        *,
-        coalesce(
-            total_allocated_bytes,
-            sum(allocated_bytes) OVER (PARTITION BY device_id ORDER BY at_ns ROWS UNBOUNDED PRECEDING)
-        )::BIGINT AS held_bytes
-    FROM memory_event
-),
-
-whole AS (
+WITH whole AS (
     SELECT
         device_id,
         count(*) FILTER (allocated_bytes > 0) AS allocations,
         max(held_bytes) AS peak_bytes,
         max(total_reserved_bytes) AS peak_reserved_bytes,
         count(total_allocated_bytes) > 0 AS is_absolute
-    FROM held
+    FROM memory_held
     GROUP BY ALL
 ),
 

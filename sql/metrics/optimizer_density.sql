@@ -5,6 +5,7 @@
 --
 -- device_id        BIGINT   the device
 -- iteration_index  BIGINT   the iteration
+-- name             VARCHAR  the phase as the program marks it, its role where it does not
 -- is_steady        BOOLEAN  whether the iteration is in the steady state
 -- kernels          BIGINT   kernels of its optimizer phases
 -- kernel_ns        BIGINT   their lengths, summed
@@ -17,6 +18,7 @@ WITH phases AS (
     SELECT
         device_id,
         iteration_index,
+        mode(coalesce(name, phase)) AS name,
         bool_or(coalesce(is_steady, false)) AS is_steady,
         sum(kernels)::BIGINT AS kernels,
         sum(kernel_ns)::BIGINT AS kernel_ns,

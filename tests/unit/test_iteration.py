@@ -31,7 +31,6 @@ def ranges(*rows: tuple[int, int, str], style: str = "push_pop", calls: int = 10
                 "end_ns": end * 1000,
                 "is_open": False,
                 "launching_calls": calls,
-                "launched_ops": calls,
                 "launched_ns": calls * 1000,
             }
             for i, (start, end, name) in enumerate(rows)
@@ -46,7 +45,6 @@ def launched(calls: int) -> pl.DataFrame:
             "process_id": [PROCESS],
             "at_ns": [0],
             "calls": [calls],
-            "ops": [calls],
             "gpu_ns": [calls * 1000],
         }
     )
