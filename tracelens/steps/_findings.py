@@ -51,20 +51,22 @@ SCENARIOS: Final = (
 )
 
 
-def copy_findings(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.DataFrame:
-    """The finding of each copy between host and device: one row a copy (op_id, copy_finding).
+def copy_findings(
+    ops: pl.DataFrame, iteration_window: pl.DataFrame, settings: Settings
+) -> pl.DataFrame:
+    """The finding of each copy between host and device among ``ops`` (rows of launched_op, all of
+    each device): one row a copy (op_id, copy_finding).
 
     A copy larger than what the driver stages takes real time. A smaller one takes next to none;
     what it can cost is the waiting for it. Where many of one size go to the device in an iteration,
     that is told as a constant sent again, with the other small ones on that device, as the cure is
     the same. Else it is NULL: the wait is a synchronise like any other.
     """
-    iterations = frames["iteration_window"].group_by("device_id").agg(pl.len().alias("iterations"))
+    iterations = iteration_window.group_by("device_id").agg(pl.len().alias("iterations"))
     is_small = pl.col("bytes").fill_null(0) <= settings.staged_copy_bytes
     to_device = pl.col("copy_kind") == "HtoD"
     copies = (
-        frames["launched_op"]
-        .filter((pl.col("kind") == "memcpy") & pl.col("copy_kind").is_in(["HtoD", "DtoH"]))
+        ops.filter((pl.col("kind") == "memcpy") & pl.col("copy_kind").is_in(["HtoD", "DtoH"]))
         .join(iterations, on="device_id", how="left")
         .with_columns(is_small=is_small, is_constant=is_small & to_device)
         .with_columns(
@@ -88,10 +90,11 @@ def priced_ops(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.Dat
     device, and for the small ones that only matter for the waiting).
     """
     classes = frames["op_class"].select("name_id", "op_class").unique("name_id")
+    copies = copy_findings(frames["launched_op"], frames["iteration_window"], settings)
     return (
         frames["launched_op"]
         .join(classes, on="name_id", how="left")
-        .join(copy_findings(frames, settings), on="op_id", how="left")
+        .join(copies, on="op_id", how="left")
         .select(
             "device_id",
             "op_id",

@@ -64,11 +64,12 @@ def holding_calls(
     """
     kinds = frames["api_kind"].select("name_id", "name", "kind").unique("name_id")
     held = calls.join(kinds.filter(pl.col("kind").is_in(_HOLDING)), on="name_id")
+    found = _findings.copy_findings(ops, frames["iteration_window"], settings)
     copies = (
         ops.filter((pl.col("kind") == "memcpy") & pl.col("call_id").is_not_null())
         .sort("start_ns")
         .unique("call_id", keep="first", maintain_order=True)
-        .join(_findings.copy_findings(frames, settings), on="op_id", how="left")
+        .join(found, on="op_id", how="left")
         .select("call_id", "copy_kind", "is_pageable", "copy_finding", copy_start_ns="start_ns",
         copy_end_ns="end_ns")
     )  # fmt: skip

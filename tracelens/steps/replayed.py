@@ -1,21 +1,28 @@
-"""What each finding's cure is worth: measured time less a replay without the finding's cause.
+"""Each device's iterations replayed: with nothing taken away, to see how well the replay
+reproduces them, and without the cause of each finding, to see what its cure is worth.
 
 reads: launched_op, api_call, api_kind, host_pause, iteration_window, op_phase, op_class,
-       stream_wait, clock_skew, idle_cause, replay_check, profiler_overhead
-row:   one finding on one device
+       stream_wait, clock_skew, idle_cause, profiler_overhead
+row:   one replay of one device
 
-device_id       BIGINT   the device
-scenario        VARCHAR  the finding that is priced
-recoverable_ns  BIGINT   what its cure saves of the median iteration; never more than the idle time
-                         and the exposed work that it is blamed for, nor than the period
-is_upper_bound  BOOLEAN  the replay misses the measured period, or peers decide
-first_iteration BIGINT   the first iteration replayed
-last_iteration  BIGINT   the last
+device_id           BIGINT   the device
+scenario            VARCHAR  the finding that is priced, NULL for the replay with nothing taken away
+measured_period_ns  BIGINT   median period of the iterations replayed
+replayed_period_ns  BIGINT   median period of the replay, on the recording's median latencies; NULL
+                             where the finding is blamed for next to nothing, and none was needed
+error_share         DOUBLE   how far the replay with nothing taken away is off the measured periods,
+                             for the median or the total, the larger; the same for all of a device
+recoverable_ns      BIGINT   what the finding's cure saves of the median iteration: never more than
+                             the idle time and the exposed work that it is blamed for, nor than the
+                             period; NULL where nothing is taken away
+is_upper_bound      BOOLEAN  the error is too large, or peers decide
+first_iteration     BIGINT   the first iteration replayed
+last_iteration      BIGINT   the last
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 import polars as pl
@@ -27,11 +34,14 @@ from tracelens.steps._host import feeding_threads
 from tracelens.steps._replay import LAUNCH, WAIT
 from tracelens.steps._timeline import Timeline
 
-READS = (*_timeline.READS, "idle_cause", "replay_check", "profiler_overhead")
+READS = (*_timeline.READS, "idle_cause", "profiler_overhead")
 
 SCHEMA = {
     "device_id": pl.Int64,
     "scenario": pl.String,
+    "measured_period_ns": pl.Int64,
+    "replayed_period_ns": pl.Int64,
+    "error_share": pl.Float64,
     "recoverable_ns": pl.Int64,
     "is_upper_bound": pl.Boolean,
     "first_iteration": pl.Int64,
@@ -42,31 +52,50 @@ _NEGLIGIBLE = 0.001
 
 
 def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
-    """The worth of every finding on every device that can be replayed."""
+    """The replays of every device that can be replayed."""
     frames = {name: frames[name] for name in READS}
-    errors = dict(frames["replay_check"].select("device_id", "error_share").iter_rows())
-    rows = []
-    for timeline in _timeline.timelines(frames, settings):
-        device = _Device(frames, timeline, settings)
-        base_ns = median(timeline.periods(timeline.steps))
-        doubtful = errors.get(timeline.device_id, 1.0) > settings.replay_tolerance
-        for scenario in _findings.SCENARIOS:
-            worth = device.worth_ns(scenario, base_ns)
-            # collectives contain the wait for peers, which this device's replay cannot shorten
-            peers = scenario == _findings.COMMUNICATION and worth > 0
-            rows.append((timeline.device_id, scenario, worth, doubtful or peers, *timeline.span))
+    priced = _findings.priced_ops(frames, settings)
+    rows = [
+        (timeline.device_id, *row, *timeline.span)
+        for timeline in _timeline.timelines(frames, settings)
+        for row in _replays(timeline, _Device(frames, timeline, priced, settings), settings)
+    ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _replays(
+    timeline: Timeline, device: _Device, settings: Settings
+) -> Iterator[tuple[str | None, int, int | None, float, int | None, bool]]:
+    """The columns of each replay, from scenario to is_upper_bound."""
+    measured_ns, base = int(median(timeline.period_ns)), timeline.periods(timeline.steps)
+    base_ns, error = median(base), error_share(timeline.period_ns, base)
+    is_doubtful = error > settings.replay_tolerance
+    yield None, measured_ns, int(base_ns), error, None, is_doubtful
+    for scenario in _findings.SCENARIOS:
+        cured_ns, worth_ns = device.worth(scenario, base_ns)
+        # collectives contain the wait for peers, which this device's replay cannot shorten
+        peers = scenario == _findings.COMMUNICATION and worth_ns > 0
+        yield scenario, measured_ns, cured_ns, error, worth_ns, is_doubtful or peers
+
+
+def error_share(measured: Sequence[int], replayed: Sequence[int]) -> float:
+    """How far periods are off the measured ones, for the median or the total, the larger."""
+    return max(abs(of(replayed) - of(measured)) / max(of(measured), 1) for of in (median, sum))
 
 
 class _Device:
     """One device's replay, and what each finding is blamed for on it."""
 
     def __init__(
-        self, frames: Mapping[str, pl.DataFrame], timeline: Timeline, settings: Settings
+        self,
+        frames: Mapping[str, pl.DataFrame],
+        timeline: Timeline,
+        priced: pl.DataFrame,
+        settings: Settings,
     ) -> None:
         self.timeline = timeline
         mine = pl.col("device_id") == timeline.device_id
-        self.ops = _findings.priced_ops(frames, settings).filter(mine)
+        self.ops = priced.filter(mine)
         self.idle = frames["idle_cause"].filter(
             mine, pl.col("iteration_index").is_in(timeline.iterations)
         )
@@ -84,14 +113,15 @@ class _Device:
             pl.col("thread_id").is_in(threads.implode())
         )
 
-    def worth_ns(self, scenario: str, base_ns: float) -> int:
-        """What the cure of one finding saves, in nanoseconds of the median iteration."""
+    def worth(self, scenario: str, base_ns: float) -> tuple[int | None, int]:
+        """The median period without one finding's cause, None where it needs no replay, and what
+        the cure saves of the median iteration, in nanoseconds."""
         period_ns = median(self.timeline.period_ns)
         limit_ns = min(self._blamed_ns(scenario), period_ns)
         if limit_ns <= _NEGLIGIBLE * period_ns:
-            return int(limit_ns)
+            return None, int(limit_ns)
         cured_ns = median(self.timeline.periods(self._without(scenario)))
-        return int(min(max(base_ns - cured_ns, 0), limit_ns))
+        return int(cured_ns), int(min(max(base_ns - cured_ns, 0), limit_ns))
 
     def _blamed_ns(self, scenario: str) -> float:
         """Idle time and exposed work of a finding in the median iteration."""
