@@ -2,4 +2,5 @@
 
 from tracelens.cli import main
 
-main()
+if __name__ == "__main__":  # the processes of a batch import this module, and must not run it
+    main()

@@ -36,7 +36,7 @@ class Cache:
     """
 
     def __init__(self, root: Path, files: Iterable[Path], limit_bytes: int = LIMIT_BYTES) -> None:
-        digest = hashlib.sha256(_code().encode())
+        digest = hashlib.sha256(tool_fingerprint().encode())
         for path in files:
             for part in sorted(path.iterdir()) if path.is_dir() else [path]:
                 with part.open("rb") as file:
@@ -113,7 +113,7 @@ def key_of(*parts: object) -> str:
 
 
 @cache
-def _code() -> str:
+def tool_fingerprint() -> str:
     """A fingerprint of the tool: its version, and its code as it stands in a checkout."""
     digest = hashlib.sha256(__version__.encode())
     package = Path(__file__).resolve().parent

@@ -59,7 +59,7 @@ def open(
     if not named:
         raise TracelensError("no file was named", hint='tracelens.open("run.sqlite")')
     options = Options(
-        iterations=_valid_pattern(iterations),
+        iterations=valid_pattern(iterations),
         phases=None if phases is None else Path(phases),
         samples_per_iteration=samples_per_iteration,
     )
@@ -333,7 +333,8 @@ def _named(query: str, known: Sequence[str]) -> list[str]:
     return [name for name in known if name in words]
 
 
-def _valid_pattern(pattern: str | None) -> str | None:
+def valid_pattern(pattern: str | None) -> str | None:
+    """The pattern itself. Raises TracelensError where it is no regular expression."""
     if pattern is not None:
         try:
             re.compile(pattern)

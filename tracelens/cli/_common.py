@@ -24,7 +24,7 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 def run_options(command: _Command) -> _Command:
     """Add what every command that opens a run takes: ``no_cache`` and ``memory_limit``."""
     command = click.option(
-        "--memory-limit", metavar="SIZE", callback=_size,
+        "--memory-limit", metavar="SIZE", callback=size,
         help="Memory for tables, such as 4GB; beyond it they spill to disk.  [default: half]",
     )(command)  # fmt: skip
     return click.option(
@@ -32,7 +32,8 @@ def run_options(command: _Command) -> _Command:
     )(command)
 
 
-def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def size(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The size as it was given. Raises BadParameter where it is none."""
     if value is not None and not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B)", value, re.IGNORECASE):
         raise click.BadParameter(f"{value!r} is no size: say 500MB or 4GB.")
     return value

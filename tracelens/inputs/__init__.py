@@ -7,6 +7,7 @@ never written to.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from glob import glob, has_magic
 from pathlib import Path
@@ -17,7 +18,9 @@ from tracelens.inputs import _convert, _folders
 from tracelens.inputs._store import Store, user_store
 from tracelens.loaders import files
 
-__all__ = ["Progress", "Store", "expand", "is_url", "localise", "user_store"]
+__all__ = [
+    "Progress", "Store", "content", "expand", "identity", "is_url", "localise", "user_store",
+]  # fmt: skip
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Told of a file that is fetched: its name, the bytes here so far, and all of them where known."""
@@ -75,3 +78,29 @@ def localise(name: str, store: Store, progress: Progress | None = None) -> Path:
     if files.is_parquet_export(path):
         return path
     return _convert.readable(path, files.head(path), store)
+
+
+def identity(name: str) -> str:
+    """What a recording is known by without reading it: sizes, times, tags.
+
+    ``missing`` where there is nothing of that name.
+    """
+    if is_url(name):
+        from tracelens.inputs import _remote
+
+        return _remote.identity_of(name)
+    path = Path(name)
+    try:
+        parts = sorted(path.iterdir()) if path.is_dir() else [path]
+        return ";".join(_convert.times(part) for part in parts)
+    except (OSError, ValueError):
+        return "missing"
+
+
+def content(path: Path) -> str:
+    """SHA-256 of a local recording: of all its files, where it is a folder."""
+    whole = hashlib.sha256()
+    for part in sorted(path.iterdir()) if path.is_dir() else [path]:
+        with part.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()

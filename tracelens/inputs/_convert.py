@@ -96,7 +96,11 @@ def _exported(path: Path, store: Store) -> Path:
     return store.get(_identity(path), target, export)
 
 
-def _identity(path: Path) -> str:
+def times(path: Path) -> str:
     """What a file is known by without reading it: another one at its place has another time."""
     status = path.stat()
-    return f"{path.resolve()} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+    return f"{status.st_size},{status.st_mtime_ns},{status.st_ctime_ns}"
+
+
+def _identity(path: Path) -> str:
+    return f"{path.resolve()} {times(path)}"

@@ -46,6 +46,16 @@ def _recordings(names: list[str]) -> set[str]:
     return folders | loose - exported
 
 
+def identity_of(url: str) -> str:
+    """Sizes, tags and times of what a URL names; ``missing`` where it cannot be asked."""
+    try:
+        fs, path = _opened(url)
+        names = [path] if fs.isfile(path) else sorted(fs.find(path))
+        return ";".join(_identity("", fs.info(name)) for name in names) or "missing"
+    except Exception:  # whatever it is, analysing the run will say so
+        return "missing"
+
+
 def fetch(url: str, store: Store, progress: Progress | None) -> Path:
     """A local copy of a file, or of a folder of Parquet files."""
     with _explained(url):
