@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 from tracelens._version import __version__
 
 if TYPE_CHECKING:
+    from tracelens.archives import Archive, archive
     from tracelens.comparison import Comparison, compare
     from tracelens.diagnosis import CoverageWarning, Diagnosis, Evidence, Findings, NotChecked
     from tracelens.errors import TracelensError
     from tracelens.trace import Trace, open
 
 __all__ = [
+    "Archive",
     "Comparison",
     "CoverageWarning",
     "Diagnosis",
@@ -31,11 +33,13 @@ __all__ = [
     "Trace",
     "TracelensError",
     "__version__",
+    "archive",
     "compare",
     "open",
 ]
 
 _HOMES = {
+    "Archive": "archives",
     "Comparison": "comparison",
     "CoverageWarning": "diagnosis",
     "Diagnosis": "diagnosis",
@@ -44,6 +48,7 @@ _HOMES = {
     "NotChecked": "diagnosis",
     "Trace": "trace",
     "TracelensError": "errors",
+    "archive": "archives",
     "compare": "comparison",
     "open": "trace",
 }
