@@ -3,14 +3,14 @@
 -- At each instant the first of these that applies counts: compute, communication that no compute hides,
 -- copies that neither hides, idle. Where operations of several phases compute at once, the earliest counts.
 --
--- reads: window_work, idle_cause, iteration_window
+-- reads: window_work, idle_cause, iteration_window, examined_iteration
 -- row:   one part of one iteration on one device
 --
 -- device_id        BIGINT   the device
 -- iteration_index  BIGINT   the iteration
 -- part             VARCHAR  compute, communication (exposed), copy (exposed) or idle
 -- role             VARCHAR  phase of the computing operations, NULL where they belong to none and for other parts
--- cause            VARCHAR  cause of idle time, NULL for other parts
+-- cause            VARCHAR  cause of idle time (unexamined: of a long capture's iterations not all are), NULL for other parts
 -- ns               BIGINT   time
 WITH covered AS (
     SELECT
@@ -44,16 +44,17 @@ part AS (
     UNION ALL
     SELECT device_id, iteration_index, 'idle', NULL, cause, ns FROM explained
     UNION ALL
-    -- idle that no gap between operations explains, as after a window's last operation
+    -- idle that no gap between operations explains, as after a window's last operation, or that was not looked at
     SELECT
         c.device_id,
         c.iteration_index,
         'idle',
         NULL,
-        'unknown',
+        CASE WHEN any_value(x.iteration_index) IS NULL THEN 'unexamined' ELSE 'unknown' END,
         c.window_ns - c.busy_ns - coalesce(sum(e.ns), 0)::BIGINT
     FROM covered AS c
     LEFT JOIN explained AS e ON c.device_id = e.device_id AND c.iteration_index = e.iteration_index
+    LEFT JOIN examined_iteration AS x ON c.device_id = x.device_id AND c.iteration_index = x.iteration_index
     GROUP BY c.device_id, c.iteration_index, c.window_ns, c.busy_ns
 )
 

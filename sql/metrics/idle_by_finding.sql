@@ -1,7 +1,7 @@
 -- The idle time of an iteration that each finding is to answer for. The last iteration has no gap behind it and is
 -- left out.
 --
--- reads: idle_cause, iteration_window
+-- reads: idle_cause, iteration_window, examined_iteration
 -- row:   one finding on one device, over its steady iterations
 --
 -- device_id   BIGINT   the device
@@ -14,9 +14,10 @@
 -- role        VARCHAR  role of the operations that it held up most
 -- open_range  VARCHAR  the range on the host that was open for most of it
 WITH counted AS (
-    SELECT device_id, iteration_index
-    FROM iteration_window
-    WHERE is_steady AND period_ns IS NOT NULL
+    SELECT w.device_id, w.iteration_index
+    FROM iteration_window AS w
+    INNER JOIN examined_iteration AS e ON w.device_id = e.device_id AND w.iteration_index = e.iteration_index
+    WHERE w.is_steady AND w.period_ns IS NOT NULL AND NOT e.is_lead
 ),
 
 -- all that is asked of a million pieces, at once

@@ -1,6 +1,6 @@
 -- The steady iterations one by one, and which part of each grew most over the same part of the median iteration.
 --
--- reads: iteration_window, budget_part, idle_cause
+-- reads: iteration_window, budget_part, idle_cause, examined_iteration
 -- row:   one steady iteration on one device
 --
 -- device_id        BIGINT   the device
@@ -28,6 +28,7 @@ spent AS (
 filled AS (
     SELECT s.device_id, s.iteration_index, p.part, p.detail, coalesce(b.ns, 0) AS ns
     FROM steady AS s
+    INNER JOIN examined_iteration AS e ON s.device_id = e.device_id AND s.iteration_index = e.iteration_index
     INNER JOIN part AS p ON s.device_id = p.device_id
     LEFT JOIN spent AS b
         ON
@@ -35,6 +36,7 @@ filled AS (
             AND s.iteration_index = b.iteration_index
             AND p.part = b.part
             AND p.detail IS NOT DISTINCT FROM b.detail
+    WHERE NOT e.is_lead
 ),
 
 grown AS (

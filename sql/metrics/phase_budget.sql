@@ -1,7 +1,7 @@
 -- What the time of each phase goes to: its computing, what of its other operations no compute hides, and the idle time
 -- that ends with one of its operations.
 --
--- reads: budget_part, idle_cause, iteration_window, phase_instance, phase_op, launched_op, op_class
+-- reads: budget_part, idle_cause, iteration_window, phase_instance, phase_op, launched_op, op_class, examined_iteration
 -- row:   one phase, over the steady iterations of all devices
 --
 -- phase             VARCHAR  role, or name where the role is unknown
@@ -10,16 +10,27 @@
 -- copy_ns           BIGINT   copies that neither hides
 -- launch_ns         BIGINT   idle, waiting for the host's launches
 -- wait_ns           BIGINT   idle for every other cause
-WITH computed AS (
+WITH examined AS (
+    SELECT w.device_id, w.iteration_index
+    FROM iteration_window AS w
+    INNER JOIN examined_iteration AS e ON w.device_id = e.device_id AND w.iteration_index = e.iteration_index
+    WHERE w.is_steady AND NOT e.is_lead
+),
+
+computed AS (
     SELECT b.role AS phase, sum(b.ns)::BIGINT AS compute_ns
     FROM budget_part AS b
-    INNER JOIN iteration_window AS w ON b.device_id = w.device_id AND b.iteration_index = w.iteration_index
-    WHERE b.part = 'compute' AND w.is_steady
+    INNER JOIN examined AS e ON b.device_id = e.device_id AND b.iteration_index = e.iteration_index
+    WHERE b.part = 'compute'
     GROUP BY ALL
 ),
 
 busy AS (
-    SELECT phase, sum(busy_ns)::BIGINT AS busy_ns FROM phase_instance WHERE is_steady GROUP BY ALL
+    SELECT p.phase, sum(p.busy_ns)::BIGINT AS busy_ns
+    FROM phase_instance AS p
+    INNER JOIN examined AS e ON p.device_id = e.device_id AND p.iteration_index = e.iteration_index
+    WHERE p.is_steady
+    GROUP BY ALL
 ),
 
 -- how what is busy without computing divides between the two kinds, by length of their operations
@@ -41,8 +52,7 @@ idle AS (
         coalesce(sum(i.idle_ns) FILTER (i.cause = 'launch'), 0)::BIGINT AS launch_ns,
         coalesce(sum(i.idle_ns) FILTER (i.cause <> 'launch'), 0)::BIGINT AS wait_ns
     FROM idle_cause AS i
-    INNER JOIN iteration_window AS w ON i.device_id = w.device_id AND i.iteration_index = w.iteration_index
-    WHERE w.is_steady
+    INNER JOIN examined AS e ON i.device_id = e.device_id AND i.iteration_index = e.iteration_index
     GROUP BY ALL
 ),
 

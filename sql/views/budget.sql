@@ -3,7 +3,7 @@
 -- A mean of partitions is a partition, so the parts sum to the total exactly, which medians of parts do not; the outer
 -- quarters are left out so that one long iteration does not colour the picture of all.
 --
--- reads: budget_part, iteration_window, device
+-- reads: budget_part, iteration_window, device, examined_iteration
 -- row:   one part on one device
 -- store: view
 --
@@ -18,8 +18,9 @@ WITH window_length AS (
     SELECT b.device_id, b.iteration_index, sum(b.ns)::BIGINT AS window_ns
     FROM budget_part AS b
     INNER JOIN iteration_window AS w ON b.device_id = w.device_id AND b.iteration_index = w.iteration_index
+    INNER JOIN examined_iteration AS e ON w.device_id = e.device_id AND w.iteration_index = e.iteration_index
     -- the last one's window ends with its last operation: it has no gap to the next
-    WHERE w.is_steady AND w.period_ns IS NOT NULL
+    WHERE w.is_steady AND w.period_ns IS NOT NULL AND NOT e.is_lead
     GROUP BY ALL
 ),
 

@@ -18,6 +18,15 @@ device_id | iteration_index | start_ns | end_ns | period_ns | is_steady
 """
 
 
+EXAMINED = """
+device_id | iteration_index | is_lead
+1         | 0               | false
+1         | 1               | false
+1         | 2               | false
+1         | 3               | false
+"""
+
+
 def metric(name: str, **relations: str) -> list[dict[str, Any]]:
     """The rows of a metric over these relations, in any order; columns not given are NULL."""
     engine = Engine([])
@@ -115,6 +124,7 @@ def test_idle_time_counts_iterations_without_any_as_zero() -> None:
         1         | 3               | host-sync | 900     | 3       | cudaMemcpy
         """,
         iteration_window=windows,
+        examined_iteration=EXAMINED,
     )
     assert (row["median_ns"], row["mean_ns"], row["max_ns"]) == (0.0, 120.0, 360)
     assert row["call_name"] == "cudaStreamSynchronize"
@@ -150,6 +160,7 @@ def test_what_grew_is_the_part_that_exceeds_its_own_median_most() -> None:
     rows = metric(
         "irregular_iterations",
         iteration_window=windows,
+        examined_iteration=EXAMINED,
         budget_part="""
         device_id | iteration_index | part    | role    | cause | ns
         1         | 0               | compute | forward |       | 900

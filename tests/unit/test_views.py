@@ -111,7 +111,12 @@ def test_budget_is_the_mean_of_the_middle_half_and_sums_to_it() -> None:
         for i, ms in WINDOWS.items()
     ]  # fmt: skip
     made = engine(
-        budget_part=parts, iteration_window=windows, device=[{"device_id": 0, "device_index": 0}]
+        budget_part=parts,
+        iteration_window=windows,
+        examined_iteration=[
+            {"device_id": 0, "iteration_index": i, "is_lead": False} for i in WINDOWS
+        ],
+        device=[{"device_id": 0, "device_index": 0}],
     )
     told = made.frame("budget").to_dicts()
     assert [(p["part"], p["role"], p["cause"], p["ms"]) for p in told] == [
@@ -156,8 +161,15 @@ def test_phase_budget_divides_the_time_of_each_phase() -> None:
             for role, cause, ns in (("forward", "launch", 7), ("data", "input", 90))
         ],
         iteration_window=[{"device_id": 0, "iteration_index": 1, "is_steady": True}],
+        examined_iteration=[{"device_id": 0, "iteration_index": 1, "is_lead": False}],
         phase_instance=[
-            {"phase": phase, "busy_ns": busy, "is_steady": True}
+            {
+                "device_id": 0,
+                "iteration_index": 1,
+                "phase": phase,
+                "busy_ns": busy,
+                "is_steady": True,
+            }
             for phase, busy in (("forward", 80), ("data", 40))
         ],
         phase_op=ops,

@@ -52,9 +52,9 @@ SCENARIOS: Final = (
 
 
 def copy_findings(
-    ops: pl.DataFrame, iteration_window: pl.DataFrame, settings: Settings
+    ops: pl.DataFrame, examined_iteration: pl.DataFrame, settings: Settings
 ) -> pl.DataFrame:
-    """The finding of each copy between host and device among ``ops`` (rows of launched_op, all of
+    """The finding of each copy between host and device among ``ops`` (rows of examined_op, all of
     each device): one row a copy (op_id, copy_finding).
 
     A copy larger than what the driver stages takes real time. A smaller one takes next to none;
@@ -62,7 +62,7 @@ def copy_findings(
     that is told as a constant sent again, with the other small ones on that device, as the cure is
     the same. Else it is NULL: the wait is a synchronise like any other.
     """
-    iterations = iteration_window.group_by("device_id").agg(pl.len().alias("iterations"))
+    iterations = examined_iteration.group_by("device_id").agg(pl.len().alias("iterations"))
     is_small = pl.col("bytes").fill_null(0) <= settings.staged_copy_bytes
     to_device = pl.col("copy_kind") == "HtoD"
     copies = (
@@ -90,9 +90,9 @@ def priced_ops(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.Dat
     device, and for the small ones that only matter for the waiting).
     """
     classes = frames["op_class"].select("name_id", "op_class").unique("name_id")
-    copies = copy_findings(frames["launched_op"], frames["iteration_window"], settings)
+    copies = copy_findings(frames["examined_op"], frames["examined_iteration"], settings)
     return (
-        frames["launched_op"]
+        frames["examined_op"]
         .join(classes, on="name_id", how="left")
         .join(copies, on="op_id", how="left")
         .select(
@@ -111,11 +111,11 @@ def small_kernel_optimizers(frames: Mapping[str, pl.DataFrame], settings: Settin
     """Devices whose optimizer phase is made of very many tiny kernels: one row a device
     (device_id)."""
     kernels = (
-        frames["launched_op"]
+        frames["examined_op"]
         .filter(pl.col("kind") == "kernel")
         .select("op_id", ns=pl.col("end_ns") - pl.col("start_ns"))
     )
-    phase = frames["op_phase"].filter(
+    phase = frames["examined_op"].filter(
         pl.col("is_known_role")
         & (pl.col("phase") == "optimizer")
         & pl.col("iteration_index").is_not_null()

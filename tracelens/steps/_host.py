@@ -3,25 +3,42 @@ for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
 from tracelens.settings import Settings
 from tracelens.steps import _findings
 
-CALL_FRAMES = ("launched_op", "api_call", "api_kind", "iteration_window", "op_phase")
+CALL_FRAMES = ("examined_op", "examined_call", "examined_iteration", "examined_span", "api_kind")
 """What this module reads."""
 
 _WORK = ("launch", "graph_launch", "copy", "memset", "sync", "alloc", "free")
 _HOLDING = ("copy", "sync", "alloc", "free")
 
 
+def spans(frames: Mapping[str, pl.DataFrame]) -> Iterator[tuple[int, dict[str, pl.DataFrame]]]:
+    """Each stretch of a device's time that is looked at: the device, and the frames with its
+    operations, gaps, calls and pauses only. What lies in another stretch says nothing of it."""
+    for span in frames["examined_span"].sort("device_id", "start_ns").iter_rows(named=True):
+        mine = pl.col("device_id") == span["device_id"]
+        on_device = mine & pl.col("start_ns").is_between(span["start_ns"], span["end_ns"])
+        on_host = pl.col("start_ns").is_between(span["host_start_ns"], span["host_end_ns"])
+        kept = {
+            "examined_op": on_device,
+            "examined_gap": on_device,
+            "examined_call": on_host & (pl.col("process_id") == span["process_id"]),
+            "host_pause": mine & on_host,
+        }
+        here = {name: frames[name].filter(kept[name]) for name in kept if name in frames}
+        yield span["device_id"], {**frames, **here}
+
+
 def feeding_threads(ops: pl.DataFrame) -> pl.Series:
     """The threads that launch kernels on a device (all that launch anything, where none does).
 
     Threads that only copy (prefetchers) or only poll (NCCL's watchdog) run beside these and hold
-    nothing up. ``ops`` are rows of launched_op.
+    nothing up. ``ops`` are rows of examined_op.
     """
     linked = ops.filter(pl.col("thread_id").is_not_null())
     kernels = linked.filter(pl.col("kind").is_in(["kernel", "graph"]))
@@ -30,7 +47,7 @@ def feeding_threads(ops: pl.DataFrame) -> pl.Series:
 
 def op_roles(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """The role of every operation, NULL where it is unknown: columns op_id, role."""
-    return frames["op_phase"].select(
+    return frames["examined_op"].select(
         "op_id", role=pl.when(pl.col("is_known_role")).then(pl.col("phase"))
     )
 
@@ -38,12 +55,12 @@ def op_roles(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 def device_calls(frames: Mapping[str, pl.DataFrame], ops: pl.DataFrame) -> pl.DataFrame:
     """The calls of the threads that feed a device, by start: one row a call.
 
-    Columns of api_call, and free_ns: when the calls before had all returned. ``ops`` are the
-    device's rows of launched_op.
+    Columns of examined_call, and free_ns: when the calls before had all returned. ``ops`` are the
+    device's rows of examined_op.
     """
     threads = feeding_threads(ops).implode()
     return (
-        frames["api_call"]
+        frames["examined_call"]
         .filter(pl.col("thread_id").is_in(threads))
         .select("call_id", "process_id", "thread_id", "name_id", "start_ns", "end_ns")
         .sort("start_ns", maintain_order=True)
@@ -64,7 +81,7 @@ def holding_calls(
     """
     kinds = frames["api_kind"].select("name_id", "name", "kind").unique("name_id")
     held = calls.join(kinds.filter(pl.col("kind").is_in(_HOLDING)), on="name_id")
-    found = _findings.copy_findings(ops, frames["iteration_window"], settings)
+    found = _findings.copy_findings(ops, frames["examined_iteration"], settings)
     copies = (
         ops.filter((pl.col("kind") == "memcpy") & pl.col("call_id").is_not_null())
         .sort("start_ns")

@@ -67,7 +67,7 @@ def calls(
     waited = frames["stream_wait"].filter(~pl.col("is_record"))
     waited = waited.select("process_id", "correlation_id", awaited_stream="stream_id")
     return (
-        frames["api_call"]
+        frames["examined_call"]
         .filter(
             pl.col("thread_id").is_in(threads.implode()),
             pl.col("start_ns").is_between(begin_ns, until_ns),

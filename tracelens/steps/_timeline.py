@@ -13,12 +13,12 @@ from tracelens.steps import _replay, _steps
 from tracelens.steps._replay import State
 
 READS = (
-    "launched_op",
-    "api_call",
+    "examined_op",
+    "examined_call",
     "api_kind",
     "host_pause",
     "iteration_window",
-    "op_phase",
+    "examined_iteration",
     "op_class",
     "stream_wait",
     "clock_skew",
@@ -71,8 +71,12 @@ def timelines(frames: Mapping[str, pl.DataFrame], settings: Settings) -> list[Ti
 def _timeline(
     frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settings
 ) -> Timeline | None:
-    windows = frames["iteration_window"].filter(pl.col("device_id") == device_id)
-    ops = frames["launched_op"].filter(pl.col("device_id") == device_id)
+    windows = (
+        frames["iteration_window"]
+        .filter(pl.col("device_id") == device_id)
+        .join(frames["examined_iteration"], on=["device_id", "iteration_index"])
+    )
+    ops = frames["examined_op"].filter(pl.col("device_id") == device_id)
     chosen = _chosen(windows, ops.height, settings)
     if chosen.height < settings.min_iterations - 1:
         return None
@@ -110,7 +114,9 @@ def _timeline(
 
 def _chosen(windows: pl.DataFrame, ops: int, settings: Settings) -> pl.DataFrame:
     """Steady iterations in a row, from the middle of the run as many as the replay has time for."""
-    known = windows.filter(pl.col("is_steady") & (pl.col("period_ns") > 0)).sort("iteration_index")
+    known = windows.filter(
+        pl.col("is_steady") & ~pl.col("is_lead") & (pl.col("period_ns") > 0)
+    ).sort("iteration_index")
     broken = (pl.col("start_ns") != pl.col("end_ns").shift(1)).fill_null(True)
     rows = known.with_columns(row=broken.cum_sum())
     if rows.is_empty():

@@ -1,7 +1,8 @@
 """Stretches in which the host that feeds a device did anything but dispatch: it waited, allocated,
 or was silent.
 
-reads: launched_op, api_call, api_kind, iteration, iteration_window, op_phase, user_range, os_call
+reads: examined_op, examined_call, examined_iteration, examined_span, api_kind, iteration,
+       user_range, os_call
 row:   one call, or one silence between two calls; they do not overlap on a device
 
 device_id  BIGINT   the device that is fed
@@ -25,7 +26,7 @@ import polars as pl
 from tracelens.options import Options
 from tracelens.settings import Settings
 from tracelens.steps import _findings, _intervals
-from tracelens.steps._host import CALL_FRAMES, device_calls, holding_calls
+from tracelens.steps._host import CALL_FRAMES, device_calls, holding_calls, spans
 
 READS = (*CALL_FRAMES, "iteration", "user_range", "os_call")
 
@@ -45,13 +46,12 @@ SCHEMA = {
 def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
     """The pauses of every device's host, by device and start."""
     frames = {name: frames[name] for name in READS}
-    devices = frames["launched_op"]["device_id"].unique().sort().to_list()
-    parts = [_pauses(frames, device, settings) for device in devices]
+    parts = [_pauses(here, device, settings) for device, here in spans(frames)]
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
 
 
 def _pauses(frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settings) -> pl.DataFrame:
-    ops = frames["launched_op"].filter(pl.col("device_id") == device_id)
+    ops = frames["examined_op"]
     calls = device_calls(frames, ops)
     # Calls of two threads, or one inside another, share time: it counts for what began first.
     held = (
@@ -124,7 +124,7 @@ def _usual_distances(
     if between["is_input"].all():
         return pl.DataFrame(schema={"op_id": pl.Int64, "usual_ns": pl.Float64})
     placed = launches.join(
-        frames["op_phase"].select("op_id", "phase"), on="op_id", maintain_order="left"
+        frames["examined_op"].select("op_id", "phase"), on="op_id", maintain_order="left"
     )
     usual = placed.group_by("phase").agg(
         usual_ns=pl.col("call_start_ns").diff().quantile(0.5, "lower")
@@ -161,7 +161,7 @@ def _first_ops_of_iterations(
     """The operation of a device launched first in each iteration."""
     return (
         launches.join(
-            frames["op_phase"].select("op_id", "iteration_index").drop_nulls(),
+            frames["examined_op"].select("op_id", "iteration_index").drop_nulls(),
             on="op_id",
             maintain_order="left",
         )

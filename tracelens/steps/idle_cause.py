@@ -1,10 +1,10 @@
 """Why a device was idle: each gap between its operations, split by time among causes.
 
-reads: launched_op, api_kind, idle_gap, host_pause, iteration_window, op_phase, user_range,
-       profiler_overhead, clock_skew
+reads: examined_op, examined_gap, examined_iteration, examined_span, api_kind, host_pause,
+       iteration_window, user_range, profiler_overhead, clock_skew
 row:   one cause within one gap, within one iteration's window
 
-gap_id           BIGINT   the gap, in idle_gap
+gap_id           BIGINT   the gap, in examined_gap
 device_id        BIGINT   the device
 iteration_index  BIGINT   the iteration whose window holds the idle time, NULL outside windows
 cause            VARCHAR  dependency, sync, allocator, launch, input, host, profiler or unknown
@@ -42,15 +42,16 @@ import polars as pl
 from tracelens.options import Options
 from tracelens.settings import Settings
 from tracelens.steps import _findings, _idle, _intervals
-from tracelens.steps._host import feeding_threads
+from tracelens.steps._host import feeding_threads, spans
 
 READS = (
-    "launched_op",
+    "examined_op",
+    "examined_gap",
+    "examined_iteration",
+    "examined_span",
     "api_kind",
-    "idle_gap",
     "host_pause",
     "iteration_window",
-    "op_phase",
     "user_range",
     "profiler_overhead",
     "clock_skew",
@@ -78,15 +79,16 @@ _PIECE = ("gap_id", "iteration_index", "pause", "given", "profiled")
 
 
 def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
-    """The causes of every gap, by device and time."""
+    """The causes of every gap that is looked at, by device and time."""
     frames = {name: frames[name] for name in READS}
-    gaps = _with_launches(frames)
+    frames["examined_gap"] = _with_launches(frames)
     tiny = _findings.small_kernel_optimizers(frames, settings)["device_id"].to_list()
+    rows: dict[int, list[pl.DataFrame]] = {}
+    for device, here in spans(frames):
+        rows.setdefault(device, []).append(_span(here, device, settings))
     parts = [
-        _device(
-            frames, gaps.filter(pl.col("device_id") == device), device, device in tiny, settings
-        )
-        for device in gaps["device_id"].unique().sort().to_list()
+        _told(pl.concat(of_device), device, device in tiny, frames, settings)
+        for device, of_device in rows.items()
     ]
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
 
@@ -95,7 +97,7 @@ def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Gaps with the launch, the phase and the role of the operation that ends each."""
     names = frames["api_kind"].select("name_id", next_call_name="name").unique("name_id")
     skewed = frames["clock_skew"].filter(pl.col("is_skewed"))["process_id"]
-    comparable = frames["launched_op"].filter(~pl.col("process_id").is_in(skewed.implode()))
+    comparable = frames["examined_op"].filter(~pl.col("process_id").is_in(skewed.implode()))
     launches = comparable.select(
         "op_id",
         "call_start_ns",
@@ -104,11 +106,11 @@ def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         next_thread_id="thread_id",
         name_id="call_name_id",
     )
-    phases = frames["op_phase"].select(
+    phases = frames["examined_op"].select(
         "op_id", "phase", role=pl.when(pl.col("is_known_role")).then(pl.col("phase"))
     )
     return (
-        frames["idle_gap"]
+        frames["examined_gap"]
         .select("gap_id", "device_id", "start_ns", "end_ns", "next_op_id")
         .join(launches, left_on="next_op_id", right_on="op_id", how="left")
         .join(phases, left_on="next_op_id", right_on="op_id", how="left")
@@ -117,27 +119,32 @@ def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def _device(
-    frames: Mapping[str, pl.DataFrame],
-    gaps: pl.DataFrame,
-    device_id: int,
-    tiny_optimizer: bool,
-    settings: Settings,
-) -> pl.DataFrame:
+def _span(frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settings) -> pl.DataFrame:
+    """The causes of the gaps of one stretch, before they are told as findings."""
+    gaps = frames["examined_gap"]
     pauses = (
         frames["host_pause"]
-        .filter(pl.col("device_id") == device_id)
         .sort("start_ns")
         .with_row_index("pause")
         .with_columns(pl.col("pause").cast(pl.Int64))
     )
     windows = frames["iteration_window"].filter(pl.col("device_id") == device_id).sort("start_ns")
-    threads = feeding_threads(frames["launched_op"].filter(pl.col("device_id") == device_id))
+    threads = feeding_threads(frames["examined_op"])
     overhead = _intervals.union(
         frames["profiler_overhead"].filter(pl.col("thread_id").is_in(threads.implode()))
     )
     pieces = _idle.pieces(gaps, pauses, overhead, windows, settings)
-    rows = _named(_idle.with_credit(pieces, pauses, gaps), pauses, gaps)
+    return _named(_idle.with_credit(pieces, pauses, gaps), pauses, gaps)
+
+
+def _told(
+    rows: pl.DataFrame,
+    device_id: int,
+    tiny_optimizer: bool,
+    frames: Mapping[str, pl.DataFrame],
+    settings: Settings,
+) -> pl.DataFrame:
+    """The rows of a device with the finding that each belongs to, and what was open on the host."""
     rows = rows.with_columns(
         finding=_findings.of_idle(rows, tiny_optimizer, settings),
         device_id=pl.lit(device_id, pl.Int64),

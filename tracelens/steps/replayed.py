@@ -1,8 +1,8 @@
 """Each device's iterations replayed: with nothing taken away, to see how well the replay
 reproduces them, and without the cause of each finding, to see what its cure is worth.
 
-reads: launched_op, api_call, api_kind, host_pause, iteration_window, op_phase, op_class,
-       stream_wait, clock_skew, idle_cause, profiler_overhead
+reads: examined_op, examined_call, api_kind, host_pause, iteration_window, examined_iteration,
+       op_class, stream_wait, clock_skew, idle_cause, profiler_overhead
 row:   one replay of one device
 
 device_id           BIGINT   the device
@@ -108,7 +108,7 @@ class _Device:
             # silences that count as dispatch are taken away with it (see _findings.of_idle)
             short = pl.col("end_ns") - pl.col("start_ns") < settings.host_stall_ns
             self.pauses = self.pauses.filter(~((pl.col("cause") == "host") & short))
-        threads = feeding_threads(frames["launched_op"].filter(mine))
+        threads = feeding_threads(frames["examined_op"].filter(mine))
         self.overhead = frames["profiler_overhead"].filter(
             pl.col("thread_id").is_in(threads.implode())
         )
