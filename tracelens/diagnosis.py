@@ -38,6 +38,12 @@ class Evidence:
         """``{"name", "value", "unit", "threshold"}``."""
         return _fields(self)
 
+    def shown(self) -> str:
+        """Value and unit as text, and the threshold if there is one."""
+        unit = f" {self.unit}" if self.unit else ""
+        bound = "" if self.threshold is None else f" (from {_shown(self.threshold)}{unit} on)"
+        return f"{_shown(self.value)}{unit}{bound}"
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -71,14 +77,23 @@ class Diagnosis:
     def _repr_html_(self) -> str:
         worth = "" if self.recoverable_ms is None else f", {self.recoverable_ms:.2f} ms/iteration"
         rows = "".join(
-            f"<tr><td>{escape(e.name)}</td><td>{escape(_shown(e.value))} {escape(e.unit)}</td></tr>"
+            f"<tr><td>{escape(e.name.replace('_', ' '))}</td><td>{escape(e.shown())}</td></tr>"
             for e in self.evidence
         )
-        steps = "".join(f"<li>{escape(step)}</li>" for step in self.next_steps)
+        likely = f"<p><i>Likely:</i> {escape(self.hypothesis)}</p>" if self.hypothesis else ""
         return (
-            f"<p><b>{escape(self.title)}</b> ({self.severity}{worth})</p>"
-            f"<p>{escape(self.explanation)}</p><table>{rows}</table><ol>{steps}</ol>"
+            f"<div><p><b>{escape(self.title)}</b> ({self.severity}: {escape(self.id)}{worth})</p>"
+            f"<p>{escape(self.explanation)}</p>{likely}"
+            f"{_listed('Next', self.next_steps, 'ol')}{f'<table>{rows}</table>' if rows else ''}"
+            f"{_listed('It could be wrong where', self.caveats, 'ul')}</div>"
         )
+
+
+class Diagnoses(list[Diagnosis]):
+    """Findings, the most urgent first: a list that a notebook shows as cards."""
+
+    def _repr_html_(self) -> str:
+        return "<hr>".join(d._repr_html_() for d in self) or "<p>No finding.</p>"
 
 
 @dataclass(frozen=True)
@@ -115,6 +130,15 @@ class Findings:
     warnings: tuple[CoverageWarning, ...] = ()
     not_checked: tuple[NotChecked, ...] = ()
 
+    def _repr_html_(self) -> str:
+        warnings = [f"{w.code}: {w.message} {w.advice}" for w in self.warnings]
+        missed = [f"{n.id}: {n.reason}" for n in self.not_checked]
+        return (
+            Diagnoses(self.diagnoses)._repr_html_()
+            + _listed("How far to trust this", warnings, "ul")
+            + _listed("Not checked", missed, "ul")
+        )
+
 
 def _fields(value: Evidence | Diagnosis | CoverageWarning | NotChecked) -> dict[str, Any]:
     return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
@@ -129,6 +153,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     return round(value, 6) if isinstance(value, float) else value
+
+
+def _listed(title: str, items: Sequence[str], kind: str) -> str:
+    if not items:
+        return ""
+    return f"<p>{title}:</p><{kind}>{''.join(f'<li>{escape(i)}</li>' for i in items)}</{kind}>"
 
 
 def _shown(value: Number | str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tracelens.cache import Cache
     from tracelens.details import Details
-    from tracelens.diagnosis import Diagnosis, Findings
+    from tracelens.diagnosis import Diagnoses, Findings
     from tracelens.engine import Engine
     from tracelens.inputs import Progress, Store
     from tracelens.loaders import Source
@@ -230,9 +230,11 @@ class Trace:
         frames = self._engine.frames(relations())
         return find(frames.__getitem__)
 
-    def diagnose(self) -> list[Diagnosis]:
-        """Findings, the most urgent first. A healthy run has none above ``low``."""
-        return list(self.findings.diagnoses)
+    def diagnose(self) -> Diagnoses:
+        """Findings, the most urgent first: a list. A healthy run has none above ``low``."""
+        from tracelens.diagnosis import Diagnoses
+
+        return Diagnoses(self.findings.diagnoses)
 
     def report(self) -> Report:
         """The whole report as plain dicts, lists, strings and finite numbers ("tracelens/1")."""
@@ -291,11 +293,9 @@ class Trace:
         return f"Trace({', '.join(repr(name) for name in self.names)})"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from tracelens.reports import _notebook
 
-        from tracelens.reports import text
-
-        return f"<pre>{escape(text.render(self.report(), width=100))}</pre>"
+        return _notebook.render(self.report())
 
 
 def _store_for(cache: PathLike | bool) -> Store:

@@ -81,6 +81,6 @@ def legend(colors: Mapping[str, str], values: Mapping[str, str] | None = None) -
     )  # fmt: skip
 
 
-def swatch(color: str) -> Markup:
-    """A little square of a colour."""
-    return tag("i", class_="swatch", style=f"background:{color}", aria_hidden="true")
+def swatch(color: str, style: str = "") -> Markup:
+    """A little square of a colour; ``style`` where no sheet gives it its size."""
+    return tag("i", class_="swatch", style=f"{style}background:{color}", aria_hidden="true")
