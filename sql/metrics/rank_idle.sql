@@ -17,7 +17,7 @@ WITH steady AS (
 by_range AS (
     SELECT c.device_id, c.cause, c.open_range, sum(c.idle_ns) AS idle_ns, any_value(s.iterations) AS iterations
     FROM idle_cause AS c
-    INNER JOIN steady_iteration AS s ON c.device_id = s.device_id AND c.iteration_index = s.iteration_index
+    INNER JOIN steady AS s ON c.device_id = s.device_id AND c.iteration_index = s.iteration_index
     GROUP BY c.device_id, c.cause, c.open_range
 )
 
