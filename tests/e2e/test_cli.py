@@ -95,6 +95,7 @@ def test_info_says_what_is_there_and_what_is_missing(starved: Path) -> None:
     assert "3,152  kernels" in told
     assert "NVIDIA H200" in told
     assert "record: nsys profile --trace=cuda,nvtx,osrt" in told
+    assert "docs/recording.md" in told
 
 
 def test_query_gives_tables_csv_json_and_parquet(starved: Path, tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ def _lines(trace: Trace) -> Iterator[str]:
     for content in absent:
         yield f"  {content.what}: {content.lost}"
         yield f"      record: {content.advice}"
+    if absent:
+        yield "  docs/recording.md says which commands record what, question by question"
     if trace.engine.sources[0].info.notes:
         yield "\nNotes"
     for _, message, advice in trace.engine.sources[0].info.notes:
