@@ -237,6 +237,56 @@ def test_a_batch_that_is_killed_is_taken_up_where_it_was(tmp_path: Path) -> None
     assert periods == pytest.approx([0.305 + i / 1e3 for i in range(12)])
 
 
+def test_an_interrupt_ends_the_workers_and_keeps_what_is_done(tmp_path: Path) -> None:
+    for i in range(12):
+        write_run(tmp_path / "profiles" / f"run{i:02}.sqlite")
+    archive = tmp_path / "archive"
+    arguments = ["batch", str(tmp_path / "profiles"), "--output", str(archive), "--jobs", "2"]
+    batch = subprocess.Popen(
+        [sys.executable, "-m", "tracelens", *arguments], stderr=subprocess.PIPE
+    )
+    while not list(archive.glob("runs/*.parquet")) and batch.poll() is None:
+        time.sleep(0.02)
+    workers = [int(pid) for pid in children(batch.pid)]
+    batch.send_signal(signal.SIGINT)
+    assert batch.wait(timeout=30) == 130
+    assert batch.stderr is not None
+    assert b"Traceback" not in batch.stderr.read()
+    batch.stderr.close()
+    assert workers
+    assert not any(is_alive(pid) for pid in workers)
+    assert 1 <= len(Parts(archive).done()) < 12
+
+
+def test_workers_end_with_a_batch_that_is_killed(tmp_path: Path) -> None:
+    for i in range(12):
+        write_run(tmp_path / "profiles" / f"run{i:02}.sqlite")
+    archive = tmp_path / "archive"
+    arguments = ["batch", str(tmp_path / "profiles"), "--output", str(archive), "--jobs", "2"]
+    batch = subprocess.Popen([sys.executable, "-m", "tracelens", *arguments])
+    while not list(archive.glob("runs/*.parquet")) and batch.poll() is None:
+        time.sleep(0.02)
+    workers = [int(pid) for pid in children(batch.pid)]
+    batch.kill()
+    batch.wait()
+    deadline = time.monotonic() + 30
+    while any(is_alive(pid) for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert workers
+    assert not any(is_alive(pid) for pid in workers)
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
 @pytest.mark.shared
 def test_the_recordings_and_the_damaged_files(shared: Path, tmp_path: Path) -> None:
     archive = [shared / "traces" / "nsys", shared / "corpus" / "bad"]

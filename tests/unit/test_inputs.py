@@ -228,6 +228,17 @@ def test_parquet_and_sqlite_of_recordings_give_equal_reports(
         assert numbers(tl.open(folder)) == numbers(tl.open(database))
 
 
+@pytest.mark.shared
+def test_parquet_and_sqlite_of_other_recordings_give_equal_reports(
+    shared: Path, tmp_path: Path
+) -> None:
+    traces = shared / "traces" / "nsys"
+    for names in (["domains"], ["graphwhole"], ["fsdp.rank0", "fsdp.rank1"]):
+        databases = [traces / f"{name}.sqlite" for name in names]
+        folders = [write_parquet_export(d, tmp_path / f"{d.stem}_pqtdir") for d in databases]
+        assert numbers(tl.open(*folders)) == numbers(tl.open(*databases))
+
+
 def test_ids_beyond_63_bits_wrap_as_they_do_in_sqlite(database: Path, tmp_path: Path) -> None:
     folder = write_parquet_export(database, tmp_path / "run_pqtdir")
     path = folder / "CUPTI_ACTIVITY_KIND_KERNEL.parquet"

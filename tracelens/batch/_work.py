@@ -41,15 +41,16 @@ class Result:
 
 def analyse(task: Task) -> Result:
     """Analyse one run. What is wrong with its files, or goes wrong here, becomes its status."""
-    started = time.monotonic()
     known = _known(task)
     try:
         known["content"] = _content(task.run)
         if task.known_content is not None and known["content"] == task.known_content:
             return Result(task.run, UNCHANGED, {"runs": [known]})
+        started = time.monotonic()
         with _opened(task) as trace:
             rows = facts(trace.report())
             known["recorded_at"] = _recorded_at(trace) or known["recorded_at"]
+        known["analysis_s"] = time.monotonic() - started
     except TracelensError as error:
         return _unusable(task.run, ERROR, known, error.message, error.hint)
     except MemoryError:
@@ -62,7 +63,6 @@ def analyse(task: Task) -> Result:
             return _unusable(task.run, FAILED, known, _OUT_OF_MEMORY, _MORE_MEMORY)
         said = f"unexpected {type(error).__name__}: {error}".partition("\n")[0]
         return _unusable(task.run, ERROR, known, said, "please report this with the recording")
-    known["analysis_s"] = time.monotonic() - started
     rows["runs"] = [{**known, **rows["runs"][0], "status": OK}]
     return Result(task.run, OK, rows)
 
