@@ -13,7 +13,7 @@ _TABLE_FILE = (str, click.Path(path_type=Path))
 
 
 @click.command()
-@click.argument("run", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("run", nargs=-1, required=True)
 @click.option(
     "--perfetto", type=click.Path(path_type=Path), metavar="FILE",
     help="Write a trace for ui.perfetto.dev; gzipped where the name ends in .gz.",
@@ -28,7 +28,7 @@ _TABLE_FILE = (str, click.Path(path_type=Path))
 )  # fmt: skip
 @_common.run_options
 def command(
-    run: tuple[Path, ...],
+    run: tuple[str, ...],
     perfetto: Path | None,
     csvs: tuple[tuple[str, Path], ...],
     parquets: tuple[tuple[str, Path], ...],
@@ -48,8 +48,8 @@ def command(
     if not outputs:
         raise click.UsageError("say what to write: --perfetto, --csv or --parquet.")
     _refuse_inputs(outputs, run)
-    with _common.working("exporting"):
-        trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit)
+    with _common.working("exporting") as progress:
+        trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit, progress=progress)
         if perfetto is not None:
             trace.to_perfetto(perfetto)
         for table, path in csvs:
@@ -58,7 +58,7 @@ def command(
             trace.to_file(table, path, "parquet")
 
 
-def _refuse_inputs(outputs: list[Path], run: tuple[Path, ...]) -> None:
+def _refuse_inputs(outputs: list[Path], run: tuple[str, ...]) -> None:
     inputs = {path.resolve() for path in run}
     for path in outputs:
         if path.resolve() in inputs:
