@@ -47,9 +47,9 @@ def command(
     outputs = [path for path in (perfetto, *(p for _, p in (*csvs, *parquets))) if path]
     if not outputs:
         raise click.UsageError("say what to write: --perfetto, --csv or --parquet.")
-    _refuse_inputs(outputs, run)
     with _common.working("exporting") as progress:
         trace = open_trace(run, cache=not no_cache, memory_limit=memory_limit, progress=progress)
+        _refuse_inputs(outputs, [*trace.files, *map(Path, trace.names)])
         if perfetto is not None:
             trace.to_perfetto(perfetto)
         for table, path in csvs:
@@ -58,7 +58,7 @@ def command(
             trace.to_file(table, path, "parquet")
 
 
-def _refuse_inputs(outputs: list[Path], run: tuple[str, ...]) -> None:
+def _refuse_inputs(outputs: list[Path], run: list[Path]) -> None:
     inputs = {path.resolve() for path in run}
     for path in outputs:
         if path.resolve() in inputs:
