@@ -1,4 +1,7 @@
-"""The SQLite loader: what it makes of exports of other versions, and that it leaves no trace."""
+"""The SQLite loader: what it makes of exports of other versions, and that it leaves no trace.
+
+What it refuses is in test_unreadable_files.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from exports import Call, Kernel, Mark, Range, make_export
 
 from tracelens import sqlfiles
 from tracelens.engine import Engine
-from tracelens.errors import TracelensError
 from tracelens.loaders import nsys_sqlite, open_source
 from tracelens.loaders.nsys_schema import TABLES
 
@@ -213,47 +215,3 @@ def test_every_staging_relation_stands_on_an_export_with_nothing_in_it(tmp_path:
     rows = {name: engine.frame(name).height for name in sqlfiles.staging("nsys")}
     # One row a file, and the names that copies and the like have whatever the export says.
     assert {name for name, height in rows.items() if height} == {"capture_info", "op_name"}
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "is empty"),
-        (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
-        (b"hello", "neither"),
-        (nsys_sqlite.HEADER + bytes(4080), "SQLite"),
-    ],
-    ids=["empty", "git-lfs", "text", "header-only"],
-)
-def test_other_files_are_refused_with_the_next_step(
-    content: bytes, words: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "run.sqlite"
-    path.write_bytes(content)
-    with pytest.raises(TracelensError, match=words) as caught:
-        open_source(path)
-    assert caught.value.hint
-    assert "run.sqlite" in str(caught.value)
-
-
-def test_another_programs_database_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "other.sqlite"
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE songs (title TEXT)")
-    with pytest.raises(TracelensError, match="no Nsight Systems export"):
-        open_source(path)
-
-
-def test_missing_file_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(TracelensError, match="does not exist"):
-        open_source(tmp_path / "run.sqlite")
-    assert not list(tmp_path.iterdir())
-
-
-def test_truncated_file_is_told(tmp_path: Path, sample_traces: Path) -> None:
-    path = tmp_path / "run.sqlite"
-    content = (sample_traces / "starved.sqlite").read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(TracelensError, match=r"run\.sqlite") as caught:
-        open_source(path).load(TABLES)
-    assert "again" in caught.value.hint

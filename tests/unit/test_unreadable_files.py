@@ -15,9 +15,8 @@ import pytest
 from exports import Call, Kernel, make_export
 
 from tracelens.errors import TracelensError
-from tracelens.loaders import open_source
+from tracelens.loaders import nsys_sqlite, open_source
 from tracelens.loaders.nsys_schema import TABLES
-from tracelens.loaders.nsys_sqlite import KNOWN_SCHEMA
 
 
 def export(path: Path, sql: tuple[str, ...] = ()) -> Path:
@@ -44,9 +43,39 @@ def damaged(path: Path, change: Callable[[bytes], bytes]) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
+        (b"hello", "neither"),
+        (nsys_sqlite.HEADER + bytes(4080), "SQLite"),
+    ],
+    ids=["empty", "git-lfs", "text", "header-only"],
+)
+def test_a_file_that_holds_no_database(content: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    path.write_bytes(content)
+    assert words in str(refusal(path))
+
+
+def test_another_programs_database(tmp_path: Path) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE songs (title TEXT)")
+    assert "no Nsight Systems export" in str(refusal(path))
+
+
+def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
+    assert "does not exist" in str(refusal(tmp_path / "run.sqlite"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_copy_that_stopped_half_way(tmp_path: Path) -> None:
     path = damaged(tmp_path / "run.sqlite", lambda content: content[: len(content) // 2])
-    assert "cut short" in str(refusal(path))
+    refused = refusal(path)
+    assert "cut short" in str(refused)
+    assert "again" in refused.hint
 
 
 def test_a_copy_that_lacks_only_its_last_page(tmp_path: Path) -> None:
@@ -152,9 +181,9 @@ def test_an_export_without_anything_recorded_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "codes"),
     [
-        (f"{KNOWN_SCHEMA[0]}.{KNOWN_SCHEMA[1]}.9", []),
-        (f"{KNOWN_SCHEMA[0]}.{KNOWN_SCHEMA[1] + 1}.0", ["newer-schema"]),
-        (f"{KNOWN_SCHEMA[0] + 1}.0", ["newer-schema"]),
+        (f"{nsys_sqlite.KNOWN_SCHEMA[0]}.{nsys_sqlite.KNOWN_SCHEMA[1]}.9", []),
+        (f"{nsys_sqlite.KNOWN_SCHEMA[0]}.{nsys_sqlite.KNOWN_SCHEMA[1] + 1}.0", ["newer-schema"]),
+        (f"{nsys_sqlite.KNOWN_SCHEMA[0] + 1}.0", ["newer-schema"]),
         ("none of your business", []),
     ],
 )
