@@ -75,15 +75,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         share_of="mean",
         title=f"{len(long)} of {len(periods)} iterations take up to {worst_ms:.0f} ms instead of "
         f"{typical_ms:.1f} ms{_rhythm(long)}",
-        evidence=[
-            Evidence("median_period", typical_ms, "ms"),
-            Evidence("mean_period", mean_ms, "ms"),
-            Evidence("longest_period", worst_ms, "ms", LONG_FACTOR * typical_ms),
-            Evidence("long_iterations", len(long), "iterations"),
-            share_evidence("excess_share_of_mean_period", share, MIN_SHARE),
-            Evidence("what_grew", _grown(worst)),
-            Evidence("growth_in_the_longest", ms(worst["grew_ns"]), "ms"),
-        ],
+        evidence=_evidence(long, worst, typical_ms, mean_ms),
         where=steady.where(
             iterations=[min(indexes), max(indexes)],
             long_iterations=indexes,
@@ -106,6 +98,21 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
             "In a short recording a rare event weighs more, or less, than in the whole run.",
         ],
     )
+
+
+def _evidence(
+    long: Sequence[dict[str, Any]], worst: dict[str, Any], typical_ms: float, mean_ms: float
+) -> list[Evidence]:
+    share = (mean_ms - typical_ms) / mean_ms
+    return [
+        Evidence("median_period", typical_ms, "ms"),
+        Evidence("mean_period", mean_ms, "ms"),
+        Evidence("longest_period", ms(worst["period_ns"]), "ms", LONG_FACTOR * typical_ms),
+        Evidence("long_iterations", len(long), "iterations"),
+        share_evidence("excess_share_of_mean_period", share, MIN_SHARE),
+        Evidence("what_grew", _grown(worst)),
+        Evidence("growth_in_the_longest", ms(worst["grew_ns"]), "ms"),
+    ]
 
 
 def _periods(frames: Frames) -> list[dict[str, Any]]:

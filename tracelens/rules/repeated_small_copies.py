@@ -18,7 +18,7 @@ Not this finding: a few small tensors of each batch.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracelens.diagnosis import Diagnosis, Evidence
 from tracelens.rules._shared import (
@@ -73,10 +73,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         + (f", from '{place}'" if place else ""),
         **value.fields,
         evidence=[
-            Evidence("copies_of_one_size", copies, "copies/iteration", MIN_COPIES),
-            Evidence("bytes_each", worst["bytes"], "bytes", SMALL_COPY_BYTES),
-            Evidence("time_in_copies", ms(worst["copy_ns"]), "ms/iteration"),
-            Evidence("idle_behind_copies", stall_ms, "ms/iteration"),
+            *_evidence(worst, stall_ms),
             share_evidence("share_of_period", steady.share(cost_ms), MIN_SHARE),
             Evidence("groups_of_such_copies", len(groups), "groups"),
         ],
@@ -99,3 +96,12 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
             *value.caveats,
         ],
     )
+
+
+def _evidence(worst: dict[str, Any], stall_ms: float) -> list[Evidence]:
+    return [
+        Evidence("copies_of_one_size", worst["copies"], "copies/iteration", MIN_COPIES),
+        Evidence("bytes_each", worst["bytes"], "bytes", SMALL_COPY_BYTES),
+        Evidence("time_in_copies", ms(worst["copy_ns"]), "ms/iteration"),
+        Evidence("idle_behind_copies", stall_ms, "ms/iteration"),
+    ]

@@ -192,6 +192,25 @@ def steps(
     units = with_latencies(units, settings).with_columns(
         unit_ns=pl.col("unit_end_ns") - pl.col("unit_start_ns")
     )
+    unlinked = units.filter(~pl.col("is_linked")).with_columns(
+        kind=pl.lit(UNLINKED), start_ns="order_ns", end_ns="order_ns", since_ns="order_ns"
+    )
+    steps = (
+        pl.concat([_linked(units, calls, flight, settings), unlinked], how="diagonal_relaxed")
+        .sort("start_ns", pl.col("kind") == UNLINKED, "end_ns", "unit_start_ns")
+        .with_row_index("step")
+        .with_columns(pl.col("step").cast(pl.Int64), pl.col("role").fill_null(strategy="backward"))
+    )
+    return _with_places(steps).with_columns(
+        pl.col(name).cast(kind) if kind.is_nested() else pl.col(name).fill_null(0).cast(kind)
+        for name, kind in STEP.items()
+    )
+
+
+def _linked(
+    units: pl.DataFrame, calls: pl.DataFrame, flight: pl.DataFrame, settings: Settings
+) -> pl.DataFrame:
+    """Calls with what each launches and waits for, and the time that it takes by itself."""
     waits = _waits.of_calls(calls, units, flight, settings)
     linked = (
         calls.drop("stream", "stream_id")
@@ -204,7 +223,7 @@ def steps(
         .with_columns(kind=pl.when(pl.col("unit_id").is_null()).then(WAIT).otherwise(LAUNCH))
     )
     own_return = (pl.col("end_ns") - pl.col("unit_end_ns")).median().over("sort_of")
-    linked = linked.with_columns(
+    return linked.with_columns(
         call_ns=pl.when(pl.col("kind") == WAIT)
         .then("wait_call")
         .when("waits_own")
@@ -215,15 +234,10 @@ def steps(
         .otherwise(pl.col("wait_return"))
         .cast(pl.Int64),
     )
-    unlinked = units.filter(~pl.col("is_linked")).with_columns(
-        kind=pl.lit(UNLINKED), start_ns="order_ns", end_ns="order_ns", since_ns="order_ns"
-    )
-    steps = (
-        pl.concat([linked, unlinked], how="diagonal_relaxed")
-        .sort("start_ns", pl.col("kind") == UNLINKED, "end_ns", "unit_start_ns")
-        .with_row_index("step")
-        .with_columns(pl.col("step").cast(pl.Int64), pl.col("role").fill_null(strategy="backward"))
-    )
+
+
+def _with_places(steps: pl.DataFrame) -> pl.DataFrame:
+    """Steps with the units that they wait for told as earlier steps."""
     places = steps.filter(pl.col("unit_id").is_not_null()).select("unit_id", place="step")
     for column, other in (("after", "after_step"), ("waits_unit", "waits_step")):
         steps = steps.join(
@@ -239,7 +253,4 @@ def steps(
         waits_own=pl.col("waits_own").fill_null(False),
         from_start=pl.col("from_start").fill_null(False),
         stream=pl.col("stream").fill_null(0),
-    ).with_columns(
-        pl.col(name).cast(kind) if kind.is_nested() else pl.col(name).fill_null(0).cast(kind)
-        for name, kind in STEP.items()
     )

@@ -154,8 +154,8 @@ def _told(
     )
 
 
-def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl.DataFrame:
-    """One row a gap, iteration, cause and call, with the finding of the pause, if any."""
+def _merged(pieces: pl.DataFrame) -> pl.DataFrame:
+    """One row for all pieces of a gap that agree in what they are, aftermath and the rest apart."""
     length = pl.col("end_ns") - pl.col("start_ns")
     split = pl.concat(
         [
@@ -175,7 +175,11 @@ def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl
         .group_by(_PIECE, maintain_order=True)
         .agg(pl.col("idle_ns").sum(), pl.col("start_ns").min(), pl.col("end_ns").max())
     )
-    kept = pl.concat([split.filter(~repeated).select(merged.columns), merged])
+    return pl.concat([split.filter(~repeated).select(merged.columns), merged])
+
+
+def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl.DataFrame:
+    """One row a gap, iteration, cause and call, with the finding of the pause, if any."""
     why = pauses.select(
         "pause",
         "cause",
@@ -187,7 +191,7 @@ def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl
         pause_ns=pl.col("end_ns") - pl.col("start_ns"),
     )
     of_gap = gaps.select("gap_id", "role", "phase", "^next_.*$")
-    rows = kept.join(why, on="pause", how="left").join(of_gap, on="gap_id", how="left")
+    rows = _merged(pieces).join(why, on="pause", how="left").join(of_gap, on="gap_id", how="left")
     is_told = pl.col("given").is_in(["dependency", "unknown"]).fill_null(False)
     own = pl.col("pause").is_null()
     return rows.with_columns(

@@ -109,7 +109,6 @@ def _from_families(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
 
 def _scored_families(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     """Families that may be iterations, the likeliest first: one row a family and thread."""
-    words = data.shipped("roles")["iteration"]
     plain = ranges.filter(pl.col("role").is_null())
     inside = _inside_phases(plain, _closed_phases(ranges))
     period = pl.col("start_ns").diff().drop_nulls()
@@ -132,10 +131,28 @@ def _scored_families(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         )
         .with_columns(is_numbered=pl.col("family").str.contains("#", literal=True))
     )
-    likely = pl.col("family").str.contains(f"(?i){words['likely']}")
-    unlikely = pl.col("family").str.contains(f"(?i){words['unlikely']}")
+    words = data.shipped("roles")["iteration"]
+    likely, unlikely = (
+        pl.col("family").str.contains(f"(?i){words[key]}") for key in ("likely", "unlikely")
+    )
     enough = pl.when(likely & pl.col("is_numbered")).then(1).otherwise(2)
-    score = (
+    return (
+        families.with_columns(score=_score(likely, unlikely))
+        .filter(
+            ~pl.col("overlaps"),
+            pl.col("count") >= enough,
+            pl.col("coverage") >= settings.min_coverage,
+            # most of them: iterations hold phases, not the other way round
+            pl.col("inside_share") < 0.5,
+        )
+        .sort("score", "count", "domain", "family", descending=[True, True, False, False])
+    )
+
+
+def _score(likely: pl.Expr, unlikely: pl.Expr) -> pl.Expr:
+    """How much a family looks like iterations: by its words, its numbers, the phases in it, its
+    share of the GPU time, and how regular it is."""
+    return (
         3 * likely.cast(pl.Float64)
         - 3 * unlikely.cast(pl.Float64)
         + 2 * (pl.col("is_numbered") & pl.col("is_unique")).cast(pl.Float64)
@@ -143,17 +160,6 @@ def _scored_families(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         + 2 * pl.col("coverage")
         + 1
         - pl.col("irregularity").fill_null(1.0).fill_nan(1.0).clip(0, 1)
-    )
-    return (
-        families.with_columns(score=score)
-        .filter(
-            ~pl.col("overlaps"),
-            pl.col("count") >= enough,
-            pl.col("coverage") >= settings.min_coverage,
-            pl.col("inside_share")
-            < 0.5,  # most of them: iterations hold phases, not the other way round
-        )
-        .sort("score", "count", "domain", "family", descending=[True, True, False, False])
     )
 
 
