@@ -103,3 +103,40 @@ def test_percent_and_sparkline() -> None:
 
 def test_clean_keeps_letters_of_every_script() -> None:
     assert clean("größe 大\t\x00x") == "größe 大 x"
+
+
+def many_devices(count: int) -> dict[str, object]:
+    """The run by hand on so many ranks, the last of which waits longer."""
+    told = report()
+    (budget,), (device,) = told["budget"], told["trace"]["devices"]
+    told["budget"] = [{**budget, "device": i} for i in range(count)]
+    slow = [{**p, "ms": p["ms"] + 20 * (p.get("cause") == "input")} for p in budget["parts"]]
+    told["budget"][-1] |= {"parts": slow, "total_ms": budget["total_ms"] + 20}
+    told["trace"]["devices"] = [{**device, "device": i, "rank": i} for i in range(count)]
+    return told
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_many_devices_share_one_table(width: int) -> None:
+    lines = terminal.render(many_devices(16), width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    rows = [line.split() for line in lines if line.startswith("  rank ")]
+    assert [row[1] for row in rows] == [str(i) for i in range(16)]
+    assert rows[0][:3] == ["rank", "0", "61.25"]
+    assert rows[15][2] == "81.25"
+    assert "37 %" in " ".join(rows[0])
+    assert "52 %" in " ".join(rows[15])
+    assert len([line for line in lines if "ordinary iteration" in line]) == 1
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_many_devices_share_one_table_elsewhere_too(form: str) -> None:
+    told = renderer(form).render(many_devices(16))
+    assert "rank 15" in told
+    assert "81.25" in told
+
+
+def test_a_thousand_devices_are_not_all_listed() -> None:
+    told = terminal.render(many_devices(1000), width=80)
+    assert "and 968 more devices" in told
+    assert len(renderer("html").render(many_devices(1000))) < 3_000_000

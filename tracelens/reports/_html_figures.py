@@ -14,10 +14,7 @@ from tracelens.reports._html import Content, Markup, legend, tag
 
 _SHOWN_DEVICES = 4
 """Devices with pictures of their own: of the rest, the tables tell."""
-
-
-FEW_DEVICES = 2
-"""So many have their tables open, side by side."""
+_SHOWN_BARS = 32
 
 
 @dataclass(frozen=True)
@@ -33,13 +30,21 @@ def figures(report: Report, details: Details | None) -> dict[str, Figure]:
     drawn: dict[str, Figure] = {}
     known = [b for b in report["budget"] if b["iterations"]]
     if known:
-        drawn["budget"] = _budget(known)
-    devices = [d["device"] for d in report["trace"]["devices"]]
-    for device in devices[:_SHOWN_DEVICES]:
+        drawn["budget"] = _budget(known[:_SHOWN_BARS])
+    devices = _drawn_devices(report)
+    for device in devices:
         rows = [r for r in report["iterations"]["rows"] if r["device"] == device]
         if sum(r["period_ms"] is not None for r in rows) > 1:
             drawn[f"iterations-{device}"] = _iterations(device, rows, len(devices))
     return drawn if details is None else drawn | _of_details(devices, details)
+
+
+def _drawn_devices(report: Report) -> list[int]:
+    """Those with findings before others, as many as there are pictures for."""
+    known = [d["device"] for d in report["trace"]["devices"]]
+    told = [d["where"].get("device") for d in report["diagnoses"]]
+    order = dict.fromkeys([device for device in told if device in known] + known)
+    return sorted(list(order)[:_SHOWN_DEVICES])
 
 
 def _of_details(devices: Sequence[int], details: Details) -> dict[str, Figure]:
@@ -47,7 +52,7 @@ def _of_details(devices: Sequence[int], details: Details) -> dict[str, Figure]:
     if details.timeline is not None and details.timeline.rows:
         drawn["timeline"] = _timeline(details.timeline)
     parts = details.parts.to_dicts()
-    for device in devices[:_SHOWN_DEVICES]:
+    for device in devices:
         idle = [r for r in parts if r["device_index"] == device and r["part"] == "idle"]
         if idle:
             drawn[f"idle-{device}"] = _idle(device, idle, len(devices))
@@ -65,7 +70,7 @@ def _budget(budgets: Sequence[Mapping[str, Any]]) -> Figure:
     }
     told = "; ".join(_budget_words(b, len(budgets)) for b in budgets[:_SHOWN_DEVICES])
     # with few devices the tables beneath have the colours, and say the same in figures
-    beside = legend(colors) if len(budgets) > FEW_DEVICES else None
+    beside = legend(colors) if len(budgets) > words.FEW_DEVICES else None
     return _figure("budget", _charts.budget(budgets, legend=False), told, beside, is_told=False)
 
 

@@ -10,11 +10,11 @@ from tracelens.report import Report
 from tracelens.reports import _charts, _palette, _tree
 from tracelens.reports import _words as words
 from tracelens.reports._html import Content, Markup, join, swatch, table, tag
-from tracelens.reports._html_figures import FEW_DEVICES
 
 _SHOWN_KERNELS, _MORE_KERNELS = 20, 300
 _SHOWN_RANGES = 200
 _SHOWN_RANKS = 512
+_SHOWN_PARTS = 12
 _SHORT_NAME, _LONG_NAME = 90, 900
 
 
@@ -94,6 +94,8 @@ def baseline(report: Report) -> Markup:
 
 def budget(report: Report) -> Markup:
     """The parts of an ordinary iteration of each device."""
+    if len(report["budget"]) > words.FEW_DEVICES:
+        return _compared(report)
     made = [_device_budget(report, each) for each in report["budget"]]
     return tag("div", made, class_="row") if made else Markup("")
 
@@ -111,10 +113,19 @@ def _device_budget(report: Report, each: Mapping[str, Any]) -> Markup:
         for p in words.ordered_parts(each)
     )
     over = words.plural(each["iterations"], "iteration")
-    shown = table(f"{gpu}mean of {over}, in milliseconds", ("part", "ms", "share"), rows)
-    if len(report["budget"]) <= FEW_DEVICES:
-        return shown
-    return tag("details", tag("summary", f"{gpu}{words.ms(each['total_ms'])} ms"), shown)
+    return table(f"{gpu}mean of {over}, in milliseconds", ("part", "ms", "share"), rows)
+
+
+def _compared(report: Report) -> Markup:
+    """One row a device: the iteration's length, and the share of each part."""
+    known = [b for b in report["budget"] if b["iterations"]]
+    names = words.compared_parts(known, _SHOWN_PARTS)
+    rows = (
+        (words.device_name(report, b["device"]), words.ms(b["total_ms"]),
+         *words.part_shares(b, names))
+        for b in known[:_SHOWN_RANKS]
+    )  # fmt: skip
+    return table("Shares of an ordinary iteration", ("device", "ms", *names), rows)
 
 
 def ranks(report: Report) -> Markup:

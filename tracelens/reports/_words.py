@@ -14,6 +14,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 LOUD = ("high", "medium")
 _LEVELS = "▁▂▃▄▅▆▇█"
 _PARTS = {"communication": "exposed communication", "copy": "exposed copies"}
+_ORDER = {"compute": 0, "communication": 1, "copy": 2, "idle": 3}
 _CAUSES = {
     "dependency": "other GPU work",
     "sync": "synchronising",
@@ -93,8 +94,39 @@ def cause_name(cause: str | None) -> str:
 
 def ordered_parts(budget: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Parts with work first and idle last, the longest first in each."""
-    order = {"compute": 0, "communication": 1, "copy": 2, "idle": 3}
-    return sorted(budget["parts"], key=lambda p: (order.get(p["part"], 4), -p["ms"]))
+    return sorted(budget["parts"], key=lambda p: (_ORDER.get(p["part"], 4), -p["ms"]))
+
+
+FEW_DEVICES = 2
+"""Up to here each device has its budget told part by part; more of them share a table."""
+
+
+def compared_parts(budgets: Sequence[Mapping[str, Any]], most: int) -> list[str]:
+    """Names of the parts that tell devices apart: the ``most`` largest anywhere, work first."""
+    size: dict[str, float] = {}
+    order: dict[str, int] = {}
+    for budget in budgets:
+        for part in ordered_parts(budget):
+            name = part_name(part)
+            size[name] = max(size.get(name, 0.0), share(part["ms"], budget["total_ms"]) or 0.0)
+            order.setdefault(name, _ORDER.get(part["part"], 4))
+    # a part below a hundredth everywhere would only push a larger one off the page
+    seen = [name for name in size if size[name] >= 0.01]
+    largest = sorted(seen, key=lambda name: -size[name])[:most]
+    return sorted(largest, key=lambda name: (order[name], -size[name]))
+
+
+def part_shares(budget: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """The share of each named part in the iteration of one device."""
+    ms_of = {part_name(part): part["ms"] for part in budget["parts"]}
+    return [percent(share(ms_of.get(name, 0.0), budget["total_ms"])) for name in names]
+
+
+def device_name(report: Report, device: int) -> str:
+    """What a device is called: its rank where it has one."""
+    ranks = {d["device"]: d["rank"] for d in report["trace"]["devices"]}
+    known = ranks.get(device)
+    return f"GPU {device}" if known is None else f"rank {known}"
 
 
 def sparkline(values: Sequence[float], width: int) -> str:

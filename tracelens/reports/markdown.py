@@ -10,6 +10,8 @@ from typing import Any
 from tracelens.report import Report
 from tracelens.reports import _words as words
 
+_SHOWN_PARTS = 12
+
 
 def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     """The report as GitHub-flavoured Markdown; ``width`` and ``color`` have no meaning here."""
@@ -26,7 +28,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield "### Since the baseline\n"
         yield from (f"- {escaped(line)}" for line in words.since_baseline(report))
         yield ""
-    yield from _budgets(report["budget"])
+    yield from _budgets(report)
     yield from _phases(report["phases"])
     yield from _warnings(report["coverage"]["warnings"])
 
@@ -51,7 +53,11 @@ def _findings(diagnoses: Sequence[dict[str, Any]]) -> Iterator[str]:
     )
 
 
-def _budgets(budgets: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _budgets(report: Report) -> Iterator[str]:
+    budgets = report["budget"]
+    if len(budgets) > words.FEW_DEVICES:
+        yield from _compared(report, [b for b in budgets if b["iterations"]])
+        return
     for budget in budgets:
         total = words.ms(budget["total_ms"])
         yield f"### Where {total} ms of an iteration go (GPU {budget['device']})\n"
@@ -66,6 +72,23 @@ def _budgets(budgets: Sequence[dict[str, Any]]) -> Iterator[str]:
                 for part in words.ordered_parts(budget)
             ),
         )
+
+
+def _compared(report: Report, budgets: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """One row a device, where each by itself would fill pages."""
+    names = words.compared_parts(budgets, _SHOWN_PARTS)
+    yield "### Where an iteration's time goes (shares)\n"
+    yield from table(
+        ("device", "ms", *map(escaped, names)),
+        (
+            (
+                words.device_name(report, budget["device"]),
+                words.ms(budget["total_ms"]),
+                *words.part_shares(budget, names),
+            )
+            for budget in budgets
+        ),
+    )
 
 
 def _phases(phases: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ _PART_STYLES = {"compute": "green", "communication": "magenta", "copy": "blue", 
 _SHOWN_KERNELS = 8
 _SHOWN_OPERATORS = 8
 _SHOWN_PARTS = 12
+_SHOWN_DEVICES = 32
 _SHOWN_PHASES = 16
 _SHOWN_RANKS = 64
 _WIDEST = 120
@@ -50,8 +51,11 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, Iterator[Render
     yield "", _head(report)
     yield "What to do, first things first", _findings(report)
     yield "Since the baseline", _baseline(report)
-    for budget in report["budget"]:
-        yield _budget_title(report, budget), _budget(budget, width)
+    if len(report["budget"]) > words.FEW_DEVICES:
+        yield "Where an ordinary iteration's time goes", _budgets(report, width)
+    else:
+        for budget in report["budget"]:
+            yield _budget_title(report, budget), _budget(budget, width)
     yield "Ranks", _ranks(report)
     yield "Iterations", _iterations(report, width)
     yield "Phases", _phases(report)
@@ -143,6 +147,36 @@ def _budget(budget: dict[str, Any], width: int) -> Iterator[RenderableType]:
         share = words.percent(words.share(part["ms"], total))
         table.add_row(words.part_name(part), words.ms(part["ms"]), share, bar)
     yield table
+
+
+def _budgets(report: Report, width: int) -> Iterator[RenderableType]:
+    """One line a device: the iteration's length, and the shares of the parts that differ most."""
+    known = [b for b in report["budget"] if b["iterations"]]
+    names = _fitting_parts(known, width)
+    table = _table(("", "left"), ("ms", "right"))
+    for name in names:
+        table.add_column(name, justify="right", max_width=_longest_word(name))
+    for budget in known[:_SHOWN_DEVICES]:
+        shares = words.part_shares(budget, names)
+        device = words.device_name(report, budget["device"])
+        table.add_row(device, words.ms(budget["total_ms"]), *shares)
+    if known:
+        yield table
+    if len(known) > _SHOWN_DEVICES:
+        yield Text(f"and {len(known) - _SHOWN_DEVICES} more devices", style="dim")
+
+
+def _fitting_parts(budgets: Sequence[dict[str, Any]], width: int) -> list[str]:
+    """As many of the largest parts as there is room for, their names broken between words."""
+    for most in range(_SHOWN_PARTS, 1, -1):
+        names = words.compared_parts(budgets, most)
+        if sum(_longest_word(name) + 2 for name in names) <= width - 20:
+            return names
+    return words.compared_parts(budgets, 1)
+
+
+def _longest_word(name: str) -> int:
+    return max(5, *map(len, name.split()))
 
 
 def _iterations(report: Report, width: int) -> Iterator[RenderableType]:
