@@ -82,6 +82,9 @@ class Settings:
     work."""
     replay_ops: int = 30_000
     """The replay runs over as many whole iterations as hold so many operations: a second's work."""
+    replay_streams: int = 256
+    """A run on more streams is not replayed: what waits for what among them is guesswork, and takes
+    long. A GPU has 128 queues; what is on more streams than that shares them."""
     replay_tolerance: float = 0.03
     """A replay that misses the measured period by more has missed a dependency: what it promises
     is an upper bound."""

@@ -8,13 +8,13 @@
 -- thread_id      BIGINT  the thread that created the original
 -- created_ns     BIGINT  when
 WITH RECURSIVE ancestry AS (
-    -- UNION drops what was seen before, so that a cycle ends
-    SELECT process_id, graph_node_id, graph_node_id AS ancestor_id FROM graph_node
+    SELECT process_id, graph_node_id, graph_node_id AS ancestor_id, 0 AS generation FROM graph_node
     UNION
-    SELECT a.process_id, a.graph_node_id, n.original_graph_node_id
+    -- a graph is instantiated, and cloned, once or twice: a longer line, or a cycle, is damage
+    SELECT a.process_id, a.graph_node_id, n.original_graph_node_id, a.generation + 1
     FROM ancestry AS a
     INNER JOIN graph_node AS n ON a.process_id = n.process_id AND a.ancestor_id = n.graph_node_id
-    WHERE n.original_graph_node_id IS NOT NULL
+    WHERE n.original_graph_node_id IS NOT NULL AND a.generation < 16
 )
 
 SELECT
@@ -24,4 +24,4 @@ SELECT
     min(n.created_ns) AS created_ns
 FROM ancestry AS a
 INNER JOIN graph_node AS n ON a.process_id = n.process_id AND a.ancestor_id = n.graph_node_id
-GROUP BY ALL
+GROUP BY a.process_id, a.graph_node_id

@@ -10,56 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exports import Call, Kernel, Range, make_export
+from confiding import SECRETS, confiding_export, confiding_trace
+from exports import Kernel, make_export
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import host, kernel, write_trace
 
 import tracelens
 from tracelens.errors import TracelensError
 from tracelens.redact import redact, refuse_leaks
 from tracelens.redact.names import Masker
-
-SECRETS = (
-    "alice", "build-box-17", "alice.smith@example.com", "hf_AbCdEfGhIjKlMnOpQr", "10.1.2.3",
-    "a8f3c29b7d1e4056a8f3c29b7d1e4056", "/home/alice/work/model.py", "--learning-rate",
-    "epoch 1 loss 0.5", "WANDB_API_KEY", "someone-elses-job", "never_used_string",
-)  # fmt: skip
-
-
-def confiding_export(path: Path) -> Path:
-    """An export that tells all it can: environment, command line, output, other processes."""
-    environment = "USER=alice\nHOME=/home/alice\nHOSTNAME=build-box-17\nWANDB_API_KEY=" + SECRETS[5]
-    names = [
-        "iter_0 alice.smith@example.com",
-        "iter_1 /home/alice/work/model.py",
-        "iter_2 hf_AbCdEfGhIjKlMnOpQr",
-        "iter_3 on build-box-17 (10.1.2.3)",
-        "iter_4 a8f3c29b7d1e4056a8f3c29b7d1e4056",
-    ]
-    other = 2000 << 24
-    return make_export(
-        path,
-        kernels=[Kernel(i * 100 + 20, i * 100 + 60, i + 1, name="my_gemm") for i in range(5)],
-        calls=[Call(i * 100 + 5, i * 100 + 10, i + 1) for i in range(5)],
-        ranges=[Range(i * 100, i * 100 + 90, name) for i, name in enumerate(names)],
-        capture_ns=1000,
-        sql=[
-            "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid, devStateName, name, nameEnum, value)",
-            "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (1, 'x', 'Hostname', 1, 'build-box-17')",
-            "CREATE TABLE META_DATA_CAPTURE (name, value)",
-            f"INSERT INTO META_DATA_CAPTURE VALUES ('ENVIRONMENT', '{environment}')",
-            "INSERT INTO META_DATA_CAPTURE VALUES ('COMMAND', 'python x.py --learning-rate 3')",
-            "CREATE TABLE ProcessStreams (globalPid, filenameId, contentId, content)",
-            "INSERT INTO ProcessStreams VALUES (1, 1, 1, 'epoch 1 loss 0.5')",
-            "CREATE TABLE PROCESSES (globalPid, pid, name)",
-            f"INSERT INTO PROCESSES VALUES ({1000 << 24}, 1000, '/home/alice/env/bin/python3')",
-            f"INSERT INTO PROCESSES VALUES ({other}, 2000, '/usr/bin/someone-elses-job')",
-            "INSERT INTO StringIds VALUES (900, 'never_used_string')",
-            # text where a number belongs
-            "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'alice' WHERE start = 20",
-        ],
-    )
 
 
 def figures(path: Path) -> dict[str, Any]:
@@ -166,32 +125,8 @@ def test_refusals(tmp_path: Path) -> None:
 
 def test_a_copy_that_leaks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TracelensError, match="would still hold") as caught:
-        refuse_leaks(tmp_path / "run.sqlite", ["alice.smith@example.com"])
+        refuse_leaks(tmp_path / "run.sqlite", ["quentin.smith@example.com"])
     assert "smith" not in str(caught.value)
-
-
-def confiding_trace(path: Path) -> Path:
-    """A trace with stacks, paths, keys, and a host in its header."""
-    events = [
-        host("cpu_op", 5112234714749.649, 100.5, "aten::mm", Concrete_Inputs=["/home/alice/x/y"]),
-        host("python_function", 0.0, 10.0, "/home/alice/work/model.py(17): forward"),
-        *(
-            host("user_annotation", 5112234714749.5 + i * 100, 90.25, f"step {i} alice@example.org")
-            for i in range(4)
-        ),
-        *(
-            host("cuda_runtime", 5112234714750.0 + i * 100, 5.0, "cudaLaunchKernel", correlation=i)
-            for i in range(1, 4)
-        ),
-        *(kernel(5112234714760.123 + i * 100, 40.001, "mine", correlation=i) for i in range(1, 4)),
-    ]
-    return write_trace(
-        path,
-        events,
-        traceName="/home/alice/out/run.json",
-        hostname="build-box-17",
-        baseTimeNanoseconds=1790857026000000000,
-    )
 
 
 @pytest.mark.parametrize("suffix", [".json", ".json.gz"])
@@ -200,7 +135,7 @@ def test_torch_profiler_traces(suffix: str, tmp_path: Path) -> None:
     redact(source, target)
     content = target.read_bytes()
     text = gzip.decompress(content) if suffix.endswith("gz") else content
-    assert not [s for s in ("alice", "build-box-17", "model.py") if s.encode() in text]
+    assert not [s for s in ("quentin", "build-box-17", "model.py") if s.encode() in text]
     assert json.loads(text)["distributedInfo"] == {"rank": 3}
     assert figures(target) == figures(source)
 
@@ -260,6 +195,6 @@ def test_what_differs_in_numbers_alone_stays_alike() -> None:
 
 @given(st.text(max_size=80))
 def test_masking_twice_changes_nothing(text: str) -> None:
-    masker = Masker(["alice", "build-box-17"])
+    masker = Masker(["quentin", "build-box-17"])
     once = masker.mask(text)
     assert not masker.leaks(once)

@@ -80,6 +80,8 @@ def _timeline(
     chosen = _chosen(windows, ops.height, settings)
     if chosen.height < settings.min_iterations - 1:
         return None
+    if ops.select("context_id", "stream_id").n_unique() > settings.replay_streams:
+        return None
     from_ns, until_ns = chosen["start_ns"][0], chosen["end_ns"][-1]
     lead_ns = min(ops["start_ns"])
     if ops.height > settings.replay_ops:
