@@ -308,13 +308,13 @@ def _store_for(cache: PathLike | bool) -> Store:
 
 
 def _opened(name: str, store: Store, progress: Progress | None) -> Source:
-    from tracelens.inputs import localise
+    from tracelens.inputs import localise, shown
     from tracelens.loaders import open_source
 
     path = localise(name, store, progress)
     source = open_source(path)
     if path != Path(name):
-        source.info = replace(source.info, origin=name)
+        source.info = replace(source.info, origin=shown(name))
     return source
 
 

@@ -99,6 +99,17 @@ def test_a_run_against_itself_shows_nothing(tmp_path: Path) -> None:
     assert found["kernels"] == {"appeared": [], "vanished": [], "changed": []}
 
 
+def test_a_difference_that_rare_iterations_make_is_told(fused: dict[str, Any]) -> None:
+    period = fused["period"]
+    same = {"verdict": "no evidence", "difference_ms": 0.1, "change_share": 0.001}
+    rare = {"verdict": "no evidence", "difference_ms": 74.4, "change_share": 2.0}
+    told = fused | {
+        "period": period | {"median": period["median"] | same, "mean": period["mean"] | rare}
+    }
+    assert "The mean iteration differs by +74.40 ms" in _compare.as_text(told)
+    assert "The mean iteration" not in _compare.as_text(fused)
+
+
 def test_windows_are_equal(tmp_path: Path) -> None:
     found = compare(tmp_path, {"kernels": TRAINING}, {"kernels": TRAINING, "iterations": 10})
     assert found["window"] == {"periods": 7, "phases": 8}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +14,7 @@ import pytest
 from exports import Call, Kernel, make_export
 
 import tracelens as tl
-from tracelens.inputs import Store, expand, localise
+from tracelens.inputs import Store, expand, localise, shown
 
 pytest.importorskip("fsspec")
 
@@ -39,6 +43,48 @@ def test_folders_and_patterns(database: Path) -> None:
     folder = f"file://{database.parent}"
     assert expand([folder]) == [f"file://{database}"]
     assert expand([f"{folder}/*.sqlite"]) == [f"file://{database}"]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://me:secret@host/a/run.sqlite?token=secret", "https://host/a/run.sqlite"),
+        ("s3://bucket/run.sqlite", "s3://bucket/run.sqlite"),
+        ("s3://bucket/run?.sqlite", "s3://bucket/run?.sqlite"),
+        ("/a/b@c/run.sqlite?x", "/a/b@c/run.sqlite?x"),
+    ],
+)
+def test_secrets_in_urls_are_not_shown(url: str, told: str) -> None:
+    assert shown(url) == told
+
+
+def test_a_web_address_with_a_query(database: Path, tmp_path: Path) -> None:
+    with serving(database.parent) as address:
+        trace = tl.open(f"{address}/run.sqlite?token=secret", cache=False)
+        assert trace.report()["trace"]["counts"]["kernels"] == 8
+        assert trace.names == [f"{address}/run.sqlite"]
+        with pytest.raises(tl.TracelensError) as caught:
+            tl.open(f"{address}/absent.sqlite?token=secret", cache=False)
+    assert "secret" not in str(caught.value)
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """A web server on loopback over the files of a folder."""
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
 
 
 @pytest.mark.parametrize(

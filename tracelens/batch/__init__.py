@@ -18,7 +18,7 @@ from tracelens.batch._parts import Parts
 from tracelens.batch._work import ERROR, FAILED, OK, UNCHANGED, Result
 from tracelens.cache import tool_fingerprint
 from tracelens.errors import TracelensError
-from tracelens.inputs import expand
+from tracelens.inputs import expand, shown
 from tracelens.options import Options
 
 __all__ = ["Summary", "run_batch"]
@@ -180,7 +180,7 @@ def _forget_other_groupings(
 ) -> None:
     """Remove runs that earlier batches made of the same files in other groups."""
     keys = {run.key for run in runs}
-    files = {file for run in runs for file in run.files}
+    files = {shown(file) for run in runs for file in run.files}
     for key, row in done.items():
         if key not in keys and files.issuperset(row["files"]):
             parts.remove(key)

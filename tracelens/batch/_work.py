@@ -15,7 +15,7 @@ from tracelens.batch._facts import Rows, facts
 from tracelens.batch._plan import Run, Task
 from tracelens.cache import tool_fingerprint
 from tracelens.errors import TracelensError
-from tracelens.inputs import content, is_url
+from tracelens.inputs import content, is_url, shown
 
 if TYPE_CHECKING:
     from tracelens.trace import Trace
@@ -86,7 +86,7 @@ def _unusable(run: Run, status: str, known: dict[str, Any], error: str, hint: st
 def _known(task: Task) -> dict[str, Any]:
     """What can be said of a run before it is opened."""
     return {
-        "files": list(task.run.files),
+        "files": [shown(file) for file in task.run.files],
         "ranks": len(task.run.files),
         "recorded_at": _file_time(task.run.files[0]),
         "analysed_at": datetime.now(UTC),

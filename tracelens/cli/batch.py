@@ -101,8 +101,9 @@ def _lines(summary: Summary, output: Path) -> Iterator[str]:
         f"{plural(whole, 'run')}: {summary.analysed:,} analysed, {summary.unchanged:,} unchanged, "
         f"{plural(len(summary.errors), 'error')}"
     )
-    for finding, count in summary.findings.items():
-        yield f"  {count:>6,}  {finding} first"
+    if summary.findings:
+        yield "first findings of those analysed:"
+    yield from (f"  {count:>6,}  {finding}" for finding, count in summary.findings.items())
     for run, error in summary.errors[:_SHOWN_ERRORS]:
         yield f"  error: {clean(run)}: {clean(error)}"
     if len(summary.errors) > _SHOWN_ERRORS:

@@ -15,21 +15,17 @@ from typing import TypeAlias
 
 from tracelens.errors import TracelensError
 from tracelens.inputs import _convert, _folders
+from tracelens.inputs._names import is_url, shown
 from tracelens.inputs._store import Store, user_store
 from tracelens.loaders import files
 
 __all__ = [
-    "Progress", "Store", "content", "expand", "identity", "is_url", "localise", "user_store",
+    "Progress", "Store", "content", "expand", "identity", "is_url", "localise", "shown",
+    "user_store",
 ]  # fmt: skip
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Told of a file that is fetched: its name, the bytes here so far, and all of them where known."""
-
-
-def is_url(name: str) -> bool:
-    """Whether a name is one of fsspec's, such as ``s3://bucket/run.sqlite``."""
-    scheme, found, _ = name.partition("://")
-    return bool(found) and scheme.replace("+", "").replace("-", "").replace(":", "").isalnum()
 
 
 def expand(names: Iterable[str | Path]) -> list[str]:

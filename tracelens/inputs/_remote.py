@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens.errors import TracelensError
 from tracelens.inputs._folders import SUFFIXES, is_exported
+from tracelens.inputs._names import shown
 from tracelens.inputs._store import Store
 
 if TYPE_CHECKING:
     from tracelens.inputs import Progress
 
 _EXTRA = "pip install 'tracelens-gpu[remote]', and the fsspec package for this kind of URL"
-_MAGIC = "*?["
 _SIGN = "StringIds.parquet"
 """What tells a folder that is an export as Parquet."""
 
@@ -24,7 +25,7 @@ def expand(url: str) -> Iterator[str]:
     """The recordings that a URL means: itself, or what lies in it or matches it, sorted."""
     with _explained(url):
         fs, path = _opened(url)
-        if any(c in path for c in _MAGIC):
+        if _is_pattern(path):
             names = [str(name) for name in fs.glob(path)]
         elif not fs.isfile(path) and fs.isdir(path):
             names = [str(name) for name in fs.find(path)]
@@ -33,8 +34,15 @@ def expand(url: str) -> Iterator[str]:
             return
     found = _recordings(names)
     if not found:
-        raise TracelensError(f"{url} holds no recordings", hint="check the URL or the pattern")
+        raise TracelensError(
+            f"{shown(url)} holds no recordings", hint="check the URL or the pattern"
+        )
     yield from (fs.unstrip_protocol(name) for name in sorted(found))
+
+
+def _is_pattern(path: str) -> bool:
+    # the path of a web address is the whole address, with its query
+    return "://" not in path and has_magic(path)
 
 
 def _recordings(names: list[str]) -> set[str]:
@@ -60,12 +68,12 @@ def fetch(url: str, store: Store, progress: Progress | None) -> Path:
     """A local copy of a file, or of a folder of Parquet files."""
     with _explained(url):
         fs, path = _opened(url)
-        name = path.rstrip("/").rpartition("/")[2] or "recording"
+        name = path.partition("?")[0].rstrip("/").rpartition("/")[2] or "recording"
         if fs.isfile(path):
             info = fs.info(path)
             return store.get(_identity(url, info), name, lambda to: _get(fs, path, to, progress))
         if not fs.exists(path):
-            raise TracelensError(f"{url} does not exist", hint="check the URL")
+            raise TracelensError(f"{shown(url)} does not exist", hint="check the URL")
         files = sorted(str(f) for f in fs.find(path))
         key = " ".join(_identity(file, fs.info(file)) for file in files)
 
@@ -81,11 +89,11 @@ def _opened(url: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise TracelensError(f"{url} needs fsspec", hint=_EXTRA) from None
+        raise TracelensError(f"{shown(url)} needs fsspec", hint=_EXTRA) from None
     try:
         fs, path = url_to_fs(url)
     except (ImportError, ValueError) as error:
-        raise TracelensError(f"{url} cannot be opened ({error})", hint=_EXTRA) from None
+        raise TracelensError(f"{shown(url)} cannot be opened ({error})", hint=_EXTRA) from None
     return fs, str(path)
 
 
@@ -117,9 +125,9 @@ def _explained(url: str) -> Iterator[None]:
     except TracelensError:
         raise
     except FileNotFoundError:
-        raise TracelensError(f"{url} does not exist", hint="check the URL") from None
+        raise TracelensError(f"{shown(url)} does not exist", hint="check the URL") from None
     except Exception as error:  # every protocol has errors of its own
-        reason = str(error).partition("\n")[0] or type(error).__name__
+        reason = (str(error).partition("\n")[0] or type(error).__name__).replace(url, shown(url))
         raise TracelensError(
-            f"{url} cannot be fetched ({reason})", hint="check the URL and your credentials"
+            f"{shown(url)} cannot be fetched ({reason})", hint="check the URL and your credentials"
         ) from None

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tracelens.diagnosis import MEDIUM_SHARE
 from tracelens.reports import _words as words
 from tracelens.reports.markdown import escaped, table
 
@@ -67,10 +68,21 @@ def _sentences(found: Row) -> Iterator[str]:
     said = [("an iteration", found["period"]["median"])]
     said += [(f"the {p['phase']} phase", p) for p in found["phases"] if "difference_ms" in p]
     told = [_sentence(name, row) for name, row in said if row["verdict"] != "no evidence"]
-    mean = found["period"]["mean"]
-    if found["period"]["median"]["verdict"] == "no evidence" != mean["verdict"]:
+    median, mean = found["period"]["median"], found["period"]["mean"]
+    if median["verdict"] == "no evidence" != mean["verdict"]:
         told.append(_sentence("the mean iteration, by rare ones", mean))
     yield from told or ["No evidence of any difference."]
+    if mean["verdict"] == "no evidence" and _is_rare(median, mean):
+        yield (
+            f"The mean iteration differs by {_signed(mean['difference_ms'])} ms, the median one "
+            "hardly: iterations too rare to be sure make it. Record more of them."
+        )
+
+
+def _is_rare(median: Row, mean: Row) -> bool:
+    """Whether the means differ notably, and the medians by far less."""
+    is_notable = abs(mean["change_share"] or 0.0) >= MEDIUM_SHARE
+    return is_notable and bool(abs(mean["difference_ms"]) > 2 * abs(median["difference_ms"]))
 
 
 def _sentence(name: str, row: Row) -> str:
@@ -185,7 +197,7 @@ def _method(found: Row) -> str:
 def _wrapped(text: str) -> list[str]:
     indent = " " * (len(text) - len(text.lstrip()))
     return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent,
+        text.lstrip(), _WIDTH, initial_indent=indent, subsequent_indent=indent,
         break_on_hyphens=False,
     )  # fmt: skip
 
