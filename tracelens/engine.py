@@ -23,6 +23,7 @@ import duckdb
 
 from tracelens import sqlfiles
 from tracelens.cache import Cache, key_of
+from tracelens.lifetimes import Lifetimes
 from tracelens.options import Options
 from tracelens.settings import Settings
 from tracelens.staging import Stager
@@ -86,6 +87,7 @@ class Engine:
         self.settings = settings or Settings()
         self.connection = duckdb.connect(":memory:")
         self._built: set[str] = set()
+        self._lifetimes: Lifetimes | None = None
         self._cache = cache
         self._stager = Stager(self.connection, sources, cache)
         self._configure(memory_limit)
@@ -102,15 +104,18 @@ class Engine:
         self.need(name)
         return self.frame_of(f'SELECT * FROM "{name}"')
 
-    def frames(self, names: Iterable[str]) -> dict[str, pl.DataFrame]:
+    def frames(self, names: Iterable[str], *, in_passing: bool = False) -> dict[str, pl.DataFrame]:
         """Relations as frames, from the cache where an earlier run with the same choices left them.
 
-        ``need`` may still have to build one of them afterwards.
+        ``need`` may still have to build one of them afterwards. ``in_passing`` lets go of every
+        table that none of them needs any more, for who asks once and has little memory.
         """
         wanted = dict.fromkeys(names)
         kept = {name: self._kept(name) for name in wanted}
         missing = [name for name, frame in kept.items() if frame is None]
+        self._lifetimes = Lifetimes(missing, self.reads, _is_view) if in_passing else None
         self.need(*missing)
+        self._lifetimes = None
         made = {name: self._newly_made(name) for name in missing}
         if made and self._cache is not None:
             self._cache.prune()
@@ -193,6 +198,17 @@ class Engine:
         else:
             raise KeyError(f"no relation {name}")
         self._built.add(name)
+        self._let_go(name)
+
+    def _let_go(self, name: str) -> None:
+        """Drop what was read for the last time when a relation was built."""
+        if self._lifetimes is None:
+            return
+        tables, views = self._lifetimes.after(name)
+        for kind, done in (("VIEW", views), ("TABLE", tables)):
+            for gone in done & self._built:
+                self.connection.execute(f'DROP {kind} main."{gone}"')
+                self._built.discard(gone)
 
     def _prefetch(self, names: Iterable[str]) -> None:
         """Have all files read at once for the relations that these are made from."""
@@ -203,6 +219,11 @@ class Engine:
                 seen.add(name)
                 pending += self.reads(name)
         self._stager.prefetch(seen & self._stager.names)
+
+
+def _is_view(name: str) -> bool:
+    module = sqlfiles.modules().get(name)
+    return module is not None and module.is_view
 
 
 def _literal(value: float) -> str:

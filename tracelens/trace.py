@@ -236,11 +236,16 @@ class Trace:
 
         return Diagnoses(self.findings.diagnoses)
 
-    def report(self) -> Report:
-        """The whole report as plain dicts, lists, strings and finite numbers ("tracelens/1")."""
-        from tracelens import report
+    def report(self, *, in_passing: bool = False) -> Report:
+        """The whole report as plain dicts, lists, strings and finite numbers ("tracelens/1").
 
-        frames = self._engine.frames(report.READS)
+        ``in_passing`` lets go of tables as soon as the report has no more use for them, which
+        takes half of the memory; what is asked afterwards has to be computed again.
+        """
+        from tracelens import report
+        from tracelens.rules import relations
+
+        frames = self._engine.frames([*report.READS, *relations()], in_passing=in_passing)
         return report.build(frames, self.names, self.findings, self._engine.options)
 
     def details(self) -> Details:

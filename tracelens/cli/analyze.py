@@ -74,10 +74,11 @@ def command(
             memory_limit=memory_limit,
             progress=progress,
         )
-        report = trace.report()
         renders = renderer(form)
         # what only pictures show is not computed for a report without them
-        more = {"details": trace.details()} if hasattr(renders, "WANTS_DETAILS") else {}
+        pictured = hasattr(renders, "WANTS_DETAILS")
+        report = trace.report(in_passing=not pictured)
+        more = {"details": trace.details()} if pictured else {}
     counted = report["diagnoses"]
     if known is not None:
         report["baseline"] = earlier.changes(report, known, str(baseline))

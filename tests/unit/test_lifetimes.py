@@ -1,0 +1,46 @@
+"""When tables may go: after their last reader, and never what was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tracelens as tl
+from tracelens.lifetimes import Lifetimes
+
+READS = {
+    "report": ["metric", "view"],
+    "metric": ["op", "view"],
+    "view": ["op", "gap"],
+    "gap": ["busy"],
+    "busy": ["op"],
+    "op": [],
+}
+
+
+def lifetimes(*wanted: str) -> Lifetimes:
+    return Lifetimes(wanted, READS.__getitem__, lambda name: name == "view")
+
+
+def test_a_table_goes_after_its_last_reader() -> None:
+    lives = lifetimes("report")
+    assert lives.after("busy") == (set(), set())
+    assert lives.after("gap") == ({"busy"}, set())
+    assert lives.after("view") == (set(), set())
+    assert lives.after("metric") == (set(), set())
+    assert lives.after("report") == ({"metric", "op", "gap"}, {"view"})
+
+
+def test_what_was_asked_for_stays_with_the_tables_beneath_it() -> None:
+    lives = lifetimes("report", "view", "busy")
+    for name in ("busy", "gap", "view", "metric"):
+        assert lives.after(name) == (set(), set())
+    assert lives.after("report") == ({"metric"}, set())
+
+
+def test_a_report_in_passing_is_the_same_and_leaves_little(sample_traces: Path) -> None:
+    path = sample_traces / "starved.sqlite"
+    kept, passing = (tl.open(path, cache=False) for _ in range(2))
+    assert passing.report(in_passing=True) == kept.report()
+    query = "SELECT sum(estimated_size) FROM duckdb_tables() WHERE table_name = 'examined_op'"
+    assert passing.engine.connection.execute(query).fetchall() == [(None,)]
+    assert passing.gaps().equals(kept.gaps())
