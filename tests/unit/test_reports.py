@@ -12,7 +12,7 @@ from runs import FINDINGS, frames, report
 from tracelens.diagnosis import Findings
 from tracelens.reports import formats, renderer
 from tracelens.reports import text as terminal
-from tracelens.reports._words import clean, ms, percent, sparkline
+from tracelens.reports._words import clean, ms, percent, sparkline, worth_and_share
 
 HOSTILE = "evil\x1b[31m\r\nname\u202e [bold]|`<script>"
 
@@ -49,6 +49,19 @@ def test_a_worth_of_the_mean_iteration_says_so(form: str) -> None:
     )
     told = renderer(form).render(report(findings=replace(FINDINGS, diagnoses=(rare,))))
     assert "worth 50.00 ms of the mean iteration's 90.00 ms (56 %)" in " ".join(told.split())
+
+
+def test_a_worth_in_words() -> None:
+    rare = replace(
+        FINDINGS.diagnoses[0], recoverable_ms=50.0, share_of_period=50 / 90, share_of="mean"
+    )
+    assert worth_and_share(rare.to_dict()) == (
+        "worth 50.00 ms of the mean iteration's 90.00 ms, 56 %"
+    )
+    assert worth_and_share(replace(rare, share_of="median").to_dict()) == (
+        "worth 50.00 ms an iteration, 56 %"
+    )
+    assert worth_and_share(replace(rare, recoverable_ms=None).to_dict()) is None
 
 
 def test_json_is_the_report() -> None:

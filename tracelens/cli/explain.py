@@ -80,12 +80,11 @@ def _found(trace: Trace, rule: Rule) -> Iterator[str]:
 
 def _told(diagnosis: Diagnosis) -> Iterator[str]:
     """A finding with all that it rests on."""
-    from tracelens.reports._words import percent, worth
+    from tracelens.reports._words import worth_and_share
 
     yield from _wrapped(f"{diagnosis.severity}: {diagnosis.title}")
-    if diagnosis.recoverable_ms is not None:
-        share = percent(diagnosis.share_of_period)
-        yield f"  worth {worth(diagnosis.to_dict())}, {share} of the period"
+    if told := worth_and_share(diagnosis.to_dict()):
+        yield f"  {told} of the period"
     yield from _wrapped(diagnosis.explanation)
     yield from _wrapped(f"Hypothesis: {diagnosis.hypothesis}")
     heads = ("evidence", "value", "threshold", "unit")

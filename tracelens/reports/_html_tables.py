@@ -26,12 +26,7 @@ def findings(report: Report) -> Markup:
 
 
 def _card(d: Mapping[str, Any]) -> Markup:
-    gain = d["recoverable_ms"]
-    worth = (
-        "costs nothing: worth knowing"
-        if gain is None
-        else f"worth {words.ms(gain)} ms an iteration, {words.percent(d['share_of_period'])}"
-    )
+    worth = words.worth_and_share(d) or "costs nothing: worth knowing"
     rows = [(_spaced(e["name"]), _valued(e)) for e in d["evidence"]]
     said = (
         tag("p", d["explanation"]) if d["explanation"] else None,

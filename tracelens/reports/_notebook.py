@@ -58,11 +58,9 @@ def _budget(budget: Mapping[str, Any], devices: int) -> Markup | None:
 
 
 def _finding(finding: Mapping[str, Any]) -> Markup:
-    gain = finding["recoverable_ms"]
-    share = words.percent(finding["share_of_period"])
-    worth = "" if gain is None else f", worth {words.ms(gain)} ms an iteration, {share}"
+    told = filter(None, (finding["id"], words.worth_and_share(finding)))
     return tag(
         "li",
         tag("b", finding["title"]),
-        f" ({finding['severity']}: {finding['id']}{worth})",
+        f" ({finding['severity']}: {', '.join(told)})",
     )

@@ -162,6 +162,13 @@ def _gain(finding: Mapping[str, Any]) -> str:
     return f": worth {worth(finding)} ({percent(finding['share_of_period'])})"
 
 
+def worth_and_share(finding: Mapping[str, Any]) -> str | None:
+    """``worth 2.79 ms an iteration, 7.4 %``, or None for a fact that costs nothing."""
+    if finding["recoverable_ms"] is None:
+        return None
+    return f"worth {worth(finding)}, {percent(finding['share_of_period'])}"
+
+
 def worth(finding: Mapping[str, Any]) -> str:
     """What a fix saves of an iteration; of the mean one, which can be far from the median that the
     report shows, with its length."""

@@ -112,9 +112,8 @@ def _finding(place: int, finding: dict[str, Any], brief: bool) -> Iterator[Rende
 
 
 def _worth(finding: dict[str, Any]) -> str:
-    if finding["recoverable_ms"] is None:
-        return ""
-    return f", worth {words.worth(finding)}, {words.percent(finding['share_of_period'])}"
+    told = words.worth_and_share(finding)
+    return f", {told}" if told else ""
 
 
 def _budget_title(report: Report, budget: dict[str, Any]) -> str:
