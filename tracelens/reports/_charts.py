@@ -58,8 +58,12 @@ def script() -> str:
     return "(() => {" + bundle.replace("</script", "<\\/script") + "\n})();"
 
 
-def budget(budgets: Sequence[Mapping[str, Any]], legend: bool = True) -> Chart:
-    """The parts of an ordinary iteration, one bar a device."""
+def budget(
+    budgets: Sequence[Mapping[str, Any]],
+    legend: bool = True,
+    names: Mapping[int, str] | None = None,
+) -> Chart:
+    """The parts of an ordinary iteration, one bar a device; ``names`` of devices, where known."""
     alt = library()
     rows = []
     for each in budgets:
@@ -67,19 +71,20 @@ def budget(budgets: Sequence[Mapping[str, Any]], legend: bool = True) -> Chart:
             share = words.share(part["ms"], each["total_ms"])
             rows.append(
                 {
-                    "device": f"GPU {each['device']}", "part": words.part_name(part),
+                    "device": (names or {}).get(each["device"]) or f"GPU {each['device']}",
+                    "part": words.part_name(part),
                     "group": part_group(part), "ms": round(part["ms"], 4),
                     "share": words.percent(share), "place": place,
                 }
             )  # fmt: skip
-    names = {row["part"]: palette.color(row["group"]) for row in rows}
+    colors = {row["part"]: palette.color(row["group"]) for row in rows}
     return (
         alt.Chart(_data(rows), width=_WIDTH, height=38 * len(budgets))
         .mark_bar(stroke="#00000055", strokeWidth=0.5)
         .encode(
             x=alt.X("sum(ms):Q", title="milliseconds of an iteration", scale=alt.Scale(nice=False)),
             y=alt.Y("device:N", title=None, sort=None),
-            color=_color("part", names, legend),
+            color=_color("part", colors, legend),
             order="place:Q",
             tooltip=["device:N", "part:N", alt.Tooltip("ms:Q", format=",.3f"), "share:N"],
         )
@@ -96,22 +101,35 @@ def iterations(rows: Sequence[Mapping[str, Any]], legend: bool = True) -> Chart:
     """Periods of one device over time: work, the gap behind it, and which are far too long."""
     alt = library()
     drawn, group = _iteration_rows(rows)
+    highest = max((row["to_ms"] for row in drawn), default=1.0)
     names = {"work": palette.color("forward"), "gap to the next": palette.color("input")}
     base = alt.Chart(_data(drawn), width=_WIDTH, height=220)
     title = "period (ms)" if group == 1 else f"period (ms), the longest of each {group}"
-    tip = ["name:N", *(alt.Tooltip(f"{k}:Q", format=",.3f") for k in ("period_ms", "gap_ms"))]
+    tip = [
+        "name:N",
+        alt.Tooltip("period_ms:Q", title="period (ms)", format=",.3f"),
+        alt.Tooltip("gap_ms:Q", title="gap behind it (ms)", format=",.3f"),
+    ]
     bars = base.mark_bar(stroke="#ffffff", strokeWidth=0.4).encode(
         x=alt.X("start_s:Q", title="seconds since the first", scale=alt.Scale(nice=False)),
         x2="end_s:Q",
-        y=alt.Y("from_ms:Q", title=title),
+        # room above the longest for the mark on it
+        y=alt.Y("from_ms:Q", title=title, scale=alt.Scale(domain=[0, 1.1 * highest], nice=False)),
         y2="to_ms:Q",
         color=_color("part", names, legend),
         tooltip=[*tip, "state:N"],
     )
     marks = (
         alt.Chart(_data([r for r in drawn if r["is_long"] and r["part"] == "work"]))
-        .mark_point(shape="triangle-down", filled=True, size=70, color=palette.color("sync"), dy=-7)
-        .encode(x="middle_s:Q", y="period_ms:Q", tooltip=[*tip, "state:N"])
+        .mark_point(
+            shape="triangle-down", filled=True, size=70, color=palette.color("sync"), yOffset=-9
+        )
+        .encode(
+            x="middle_s:Q",
+            y="period_ms:Q",
+            color=alt.value(palette.color("sync")),
+            tooltip=[*tip, "state:N"],
+        )
     )
     line = (
         alt.Chart(_data([{"median_ms": _median_period(rows)}]))
@@ -191,8 +209,11 @@ def timeline(shown: Timeline, legend: bool = True) -> Chart:
             ),
             color=_color("what", names, legend),
             tooltip=[
-                "name:N", "what:N", alt.Tooltip("start_ms:Q", format=",.4f"),
-                alt.Tooltip("length_us:Q", format=",.1f"), alt.Tooltip("count:Q", format=","),
+                "name:N",
+                alt.Tooltip("what:N", title="kind"),
+                alt.Tooltip("start_ms:Q", title="start (ms)", format=",.4f"),
+                alt.Tooltip("length_us:Q", title="length (µs)", format=",.1f"),
+                alt.Tooltip("count:Q", title="events", format=","),
             ],
         )
         .add_params(zoom)

@@ -30,7 +30,8 @@ def figures(report: Report, details: Details | None) -> dict[str, Figure]:
     drawn: dict[str, Figure] = {}
     known = [b for b in report["budget"] if b["iterations"]]
     if known:
-        drawn["budget"] = _budget(known[:_SHOWN_BARS])
+        names = {b["device"]: words.device_name(report, b["device"]) for b in known}
+        drawn["budget"] = _budget(known[:_SHOWN_BARS], names)
     devices = _drawn_devices(report)
     for device in devices:
         rows = [r for r in report["iterations"]["rows"] if r["device"] == device]
@@ -62,20 +63,23 @@ def _of_details(devices: Sequence[int], details: Details) -> dict[str, Figure]:
     return drawn
 
 
-def _budget(budgets: Sequence[Mapping[str, Any]]) -> Figure:
+def _budget(budgets: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Figure:
     colors = {
         words.part_name(p): _palette.color(_charts.part_group(p))
         for b in budgets
         for p in words.ordered_parts(b)
     }
-    told = "; ".join(_budget_words(b, len(budgets)) for b in budgets[:_SHOWN_DEVICES])
+    told = "; ".join(
+        _budget_words(b, names if len(names) > 1 else {}) for b in budgets[:_SHOWN_DEVICES]
+    )
     # with few devices the tables beneath have the colours, and say the same in figures
     beside = legend(colors) if len(budgets) > words.FEW_DEVICES else None
-    return _figure("budget", _charts.budget(budgets, legend=False), told, beside, is_told=False)
+    return _figure("budget", _charts.budget(budgets, False, names), told, beside, is_told=False)
 
 
-def _budget_words(budget: Mapping[str, Any], devices: int) -> str:
-    gpu = f"GPU {budget['device']}: " if devices > 1 else ""
+def _budget_words(budget: Mapping[str, Any], names: Mapping[int, str]) -> str:
+    device = names.get(budget["device"])
+    gpu = f"{device}: " if device else ""
     parts = (
         f"{words.part_name(p)} {words.percent(words.share(p['ms'], budget['total_ms']))}"
         for p in words.ordered_parts(budget)

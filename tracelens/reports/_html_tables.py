@@ -41,6 +41,8 @@ def _card(d: Mapping[str, Any]) -> Markup:
     under = tag("p", tag("code", d["id"]), f" · {worth}", class_="worth")
     if d["severity"] in words.LOUD:
         return tag("article", head, under, body, class_=f"card {d['severity']}")
+    if not join([join(said), evidence]):
+        return tag("article", head, under, class_=f"card {d['severity']}")
     more = tag("details", tag("summary", "Evidence, next steps, caveats"), body)
     return tag("article", head, under, more, class_=f"card {d['severity']}")
 
