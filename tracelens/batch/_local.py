@@ -24,6 +24,7 @@ from tracelens.batch._work import Result, analyse, lost
 _QUEUED = 2
 """Tasks given out for each worker, so that none waits for its next one."""
 _WATCH_SECONDS = 0.1
+_END_SECONDS = 5.0
 _TOO_LARGE = 137
 
 
@@ -76,9 +77,11 @@ def _pool(jobs: int, threads: int, memory_bytes: int) -> Iterator[ProcessPoolExe
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            if child.pid not in others:
-                child.terminate()
+        ours = [c for c in multiprocessing.active_children() if c.pid not in others]
+        for child in ours:
+            child.terminate()
+        for child in ours:
+            child.join(_END_SECONDS)
         raise
     pool.shutdown()
 
