@@ -10,12 +10,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from confiding import SECRETS, confiding_export, confiding_trace
 from exports import Call, Kernel, Range, make_export
 
 import tracelens
-from tracelens.cli import run
+from tracelens.cli import commands, run
 from tracelens.errors import TracelensError
 
 PACKAGE = Path(tracelens.__file__).parent
@@ -29,6 +30,8 @@ COMMANDS: dict[str, list[str]] = {
     "explain": ["explain", "no-nvtx", "RUN"],
     "compare": ["compare", "RUN", "RUN"],
     "redact": ["redact", "RUN", "OUT"],
+    "export": ["export", "RUN", "--perfetto", "OUT"],
+    "batch": ["batch", "RUN", "--output", "OUT", "--jobs", "1"],
 }
 HOSTILE = (
     "\x1b]0;title\x07\x1b[2J", "a\nb\r", "\x9b31m", "\u202egnp", "[bold red]x[/]", "[/nothing]",
@@ -45,6 +48,12 @@ def cache_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def arguments(command: str, recording: Path, out: Path) -> list[str]:
     places = {"RUN": str(recording), "OUT": str(out)}
     return [places.get(word, word) for word in COMMANDS[command]]
+
+
+def test_every_command_that_reads_a_recording_is_here() -> None:
+    archives_only = {"trends"}
+    listed = set(commands.list_commands(click.Context(commands)))
+    assert {words[0] for words in COMMANDS.values()} | archives_only == listed
 
 
 def status(command: str) -> set[int]:
@@ -187,6 +196,21 @@ def test_too_little_memory_is_told_in_one_line(
     monkeypatch.setattr(trace, "open", hungry)
     assert run(["analyze", str(confiding_export(tmp_path / "run.sqlite"))]) == 2
     assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+def test_numbers_too_large_to_sum_are_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import duckdb
+
+    from tracelens import trace
+
+    def overflow(*_: Any, **__: Any) -> None:
+        duckdb.sql("SELECT 9223372036854775807 + 1").fetchall()
+
+    monkeypatch.setattr(trace, "open", overflow)
+    assert run(["analyze", str(confiding_export(tmp_path / "run.sqlite"))]) == 2
+    assert "numbers" in capfd.readouterr().err
 
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))

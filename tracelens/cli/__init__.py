@@ -78,15 +78,25 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except Exception as error:
-        if type(error).__name__ != "OutOfMemoryException":  # of DuckDB, which may not be imported
+        told = _OF_DUCKDB.get(type(error).__name__)  # DuckDB may not be imported
+        if told is None:
             raise
-        return _say(_OUT_OF_MEMORY)
+        return _say(told)
     return 0
 
 
 _OUT_OF_MEMORY = (
     "there is not enough memory for this trace: use a larger machine, or record a shorter window"
 )
+_OUT_OF_RANGE = (
+    "this recording holds numbers that no analysis can hold: record or export it again, and please "
+    "report which program wrote it"
+)
+_OF_DUCKDB = {
+    "OutOfMemoryException": _OUT_OF_MEMORY,
+    "OutOfRangeException": _OUT_OF_RANGE,
+    "ConversionException": _OUT_OF_RANGE,
+}
 
 
 def _say(message: str) -> int:

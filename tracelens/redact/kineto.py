@@ -162,8 +162,7 @@ def _people(source: Path) -> set[str]:
 
 def _leaks(target: Path, masker: Masker) -> set[str]:
     """What was taken out and is still in the trace."""
-    removed = [text for text in masker.removed | {*masker.identities} if len(text) >= 8]
-    needles = {orjson.dumps(text)[1:-1]: text for text in removed}
+    needles = {orjson.dumps(text)[1:-1]: text for text in masker.telling()}
     return {
         text for piece in _pieces(target) for needle, text in needles.items() if needle in piece
     }

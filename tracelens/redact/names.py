@@ -35,6 +35,7 @@ _ANYBODY = frozenset(
 )
 """Names that tell of nobody, and that may be words in the names of kernels and ranges."""
 _SHORTEST_IDENTITY = 3
+_SEARCHED = 1000
 
 
 def users_of_paths(text: str) -> set[str]:
@@ -55,6 +56,7 @@ class Masker:
         self.identities = sorted(filter(_is_identity, set(identities)), key=len, reverse=True)
         self._known: dict[str, dict[str, dict[str, int]]] = {}
         self._kernels: dict[str, str] = {}
+        self._seen: dict[str, str] = {}
         names = "|".join(map(re.escape, self.identities))
         self._identity = (
             re.compile(rf"(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9])") if names else None
@@ -62,6 +64,12 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """The name without mail addresses, keys, addresses and people, its paths cut short."""
+        if text not in self._seen:
+            self._seen[text] = self._mask(text)
+            self.masked += self._seen[text] != text
+        return self._seen[text]
+
+    def _mask(self, text: str) -> str:
         shown = text
         for kind, pattern in (
             ("key", _ISSUED), ("key", _ASSIGNED), ("mail", _MAIL), ("url", _URL),
@@ -72,19 +80,23 @@ class Masker:
         shown = _RANDOM.sub(self._key, shown)
         if self._identity:
             shown = self._identity.sub(self._placeholder("name"), shown)
-        self.masked += shown != text
         return shown
 
     def kernel(self, name: str) -> str:
         """A number instead of a kernel's name: the same for the same name."""
         if name not in self._kernels:
             self._kernels[name] = f"kernel {len(self._kernels) + 1}"
-            self.removed.add(name)
         return self._kernels[name]
+
+    def telling(self) -> list[str]:
+        """Texts that were taken out and are long enough to stand nowhere by chance: the longest, as
+        many as a file can be searched for."""
+        long = {t for t in (*self.removed, *self.identities, *self._kernels) if len(t) >= 8}
+        return sorted(long, key=lambda text: (-len(text), text))[:_SEARCHED]
 
     def leaks(self, text: str) -> bool:
         """Whether a text still holds what masking takes out."""
-        return Masker(self.identities).mask(text) != text
+        return text in self._kernels or Masker(self.identities).mask(text) != text
 
     def _placeholder(self, kind: str) -> Callable[[re.Match[str]], str]:
         """What stands for a match: equal for what differs in numbers alone, but for a number."""

@@ -86,9 +86,9 @@ class _Copy:
         content = target.read_bytes()
         kept = {text for (text,) in self._texts_of(target)}
         yield from (text for text in kept if self.masker.leaks(text))
-        for text in self.masker.removed | self.confided:
-            # a short text may stand in another by chance, and a kept name be a removed one's part
-            if len(text) >= 8 and text.encode() in content and not any(text in k for k in kept):
+        for text in {*self.masker.telling(), *(t for t in self.confided if len(t) >= 8)}:
+            # what the environment says may be a word that a kept name has as well
+            if text.encode() in content and not any(text in name for name in kept):
                 yield text
 
     def _actual(self, name: str, spec: RawTable) -> list[str]:
