@@ -43,7 +43,7 @@ def for_a_while(test: Callable[[], None]) -> None:
 def test_bent_tables() -> None:
     def once() -> None:
         @seed(random.getrandbits(32) if SECONDS else 0)
-        @examples(short=8, long=50)
+        @examples(short=8, long=10)
         @given(EDITS, DROPPED)
         def bent_tables(edits: list[Any], dropped: list[tuple[str, str]]) -> None:
             with scratch() as path:
@@ -59,7 +59,7 @@ def test_damaged_bytes(sample_traces: Path) -> None:
 
     def once() -> None:
         @seed(random.getrandbits(32) if SECONDS else 0)
-        @examples(short=4, long=50)
+        @examples(short=4, long=10)
         @given(st.randoms(use_true_random=False), st.booleans())
         def damaged_bytes(chance: random.Random, small: bool) -> None:
             with scratch() as path:
@@ -120,7 +120,7 @@ def events() -> list[dict[str, Any]]:
 def test_bent_events() -> None:
     def once() -> None:
         @seed(random.getrandbits(32) if SECONDS else 0)
-        @examples(short=5, long=50)
+        @examples(short=5, long=10)
         @given(st.lists(st.tuples(st.integers(0, 15), EVENT_KEYS, EVENT_VALUES), max_size=8))
         def bent_events(edits: list[tuple[int, str, Any]]) -> None:
             made = events()
@@ -144,7 +144,7 @@ def test_damaged_text() -> None:
 
     def once() -> None:
         @seed(random.getrandbits(32) if SECONDS else 0)
-        @examples(short=5, long=50)
+        @examples(short=5, long=10)
         @given(st.randoms(use_true_random=False))
         def damaged_text(chance: random.Random) -> None:
             with scratch("run.json") as path:
