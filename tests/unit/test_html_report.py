@@ -131,3 +131,38 @@ def test_a_part_of_it_is_seen_in_more_detail(starved: tl.Trace) -> None:
 def test_what_is_not_there_is_said(starved: tl.Trace, choice: dict[str, Any], words: str) -> None:
     with pytest.raises(TracelensError, match=words):
         details.timeline(starved.engine, **choice)
+
+
+def test_it_stays_small_however_long_the_recording() -> None:
+    name = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor<float>>" * 40
+    given = frames()
+    count = 20_000
+    given["iterations"] = pl.concat([given["iterations"][1:2]] * count).with_columns(
+        iteration_index=pl.int_range(count), start_ms=60.0 * pl.int_range(count), name=pl.lit(name)
+    )
+    kernel = given["kernels"]
+    kernels = pl.concat([kernel] * 5000).with_columns(
+        name=pl.format("{}{}", pl.lit(name), pl.int_range(5000)), short_name=pl.lit(name)
+    )
+    given["kernels"] = kernels
+    row = {"lane": "stream 7", "kind": "work", "group": "forward", "name": name[:160], "count": 1}
+    rows = [{**row, "start_ms": i / 7, "end_ms": i / 7 + 0.1} for i in range(details.RECTANGLES)]
+    parts = pl.DataFrame(
+        [
+            {"device_index": 0, "iteration_index": i, "part": "idle", "cause": cause, "ms": 1 / 3}
+            for i in range(count)
+            for cause in ("sync", "launch", "input", "host")
+        ]
+    )
+    nodes = [
+        {
+            "path_id": i, "parent_path_id": None, "process_index": 0, "is_main": True, "depth": 0,
+            "domain": "", "is_library": False, "name": f"{i}{name}", "instances": 1,
+            "open_instances": 0, "cpu_ms": 1.0, "self_cpu_ms": 1.0, "gpu_span_ms": 1.0,
+            "gpu_busy_ms": 1.0, "operations": 1, "self_operations": 1,
+        }
+        for i in range(700)
+    ]  # fmt: skip
+    shown = details.Timeline(0, 3, name, 500.0, ["stream 7"], rows, 10**7)
+    more = details.Details(pl.DataFrame(nodes), kernels, parts, shown)
+    assert len(html.render(report(given), details=more).encode()) < 3_000_000

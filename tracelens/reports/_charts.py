@@ -24,6 +24,8 @@ Chart = Any
 LONG_FACTOR = 1.3
 """Iterations longer than this many medians are marked, as irregular-iterations counts them."""
 _WIDTH = 720
+_NAME = 120
+"""Letters of a name in a picture: the tables have more."""
 _BARS = 500
 """Iterations drawn one by one; beyond, the longest of each few."""
 _LANE_HEIGHT = 22
@@ -171,7 +173,7 @@ def _two_parts(row: Mapping[str, Any], start: float, end: float, bound: float) -
     period, gap = row["period_ms"], row["gap_ms"] or 0.0
     is_long = period > bound
     shared = {
-        "name": words.clean(row["name"]) or f"iteration {row['index']}",
+        "name": words.clipped(row["name"], _NAME) or f"iteration {row['index']}",
         "start_s": round(start, 6), "end_s": round(end, 6), "middle_s": round((start + end) / 2, 6),
         "period_ms": round(period, 4), "gap_ms": round(gap, 4), "is_long": is_long,
         "state": "far longer than the rest" if is_long else
@@ -223,7 +225,7 @@ def timeline(shown: Timeline, legend: bool = True) -> Chart:
 def _timeline_row(row: Mapping[str, Any]) -> dict[str, Any]:
     group = words.clean(row["group"])
     what = words.cause_name(group) if row["kind"] == "idle" else _CALLS.get(group, group)
-    name = words.clean(row["name"]) or what
+    name = words.clipped(row["name"], _NAME) or what
     return {
         "lane": words.clean(row["lane"]), "what": what, "color": palette.color(group),
         "name": name if row["count"] == 1 else f"{row['count']:,} short ones, such as {name}",
@@ -327,7 +329,8 @@ def _flame_rows(root: Node) -> Rows:
 
 def _flame_row(node: Node, level: int, start: float, whole: float) -> dict[str, Any]:
     return {
-        "name": node["name"][:120], "level": level, "color": palette.color(node["name"]),
+        "name": words.clipped(node["name"], _NAME), "level": level,
+        "color": palette.color(node["name"]),
         "from": round(start, 6), "to": round(start + node["value"], 6),
         "ms": round(node["value"], 4), "share": words.percent(node["value"] / whole),
     }  # fmt: skip

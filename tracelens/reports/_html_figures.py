@@ -89,7 +89,7 @@ def _budget_words(budget: Mapping[str, Any], names: Mapping[int, str]) -> str:
 
 def _iterations(device: int, rows: Sequence[Mapping[str, Any]], devices: int) -> Figure:
     long = _charts.outliers(rows)
-    names = ", ".join(words.clean(row["name"]) or str(row["index"]) for row in long[:8])
+    names = ", ".join(words.clipped(row["name"], 60) or str(row["index"]) for row in long[:8])
     most = f"Far longer than it: {len(long):,} ({names}{' …' if len(long) > 8 else ''})."
     told = (
         f"{'GPU ' + str(device) + ': each' if devices > 1 else 'Each'} bar is an iteration, as "

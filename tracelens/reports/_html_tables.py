@@ -15,7 +15,7 @@ _SHOWN_KERNELS, _MORE_KERNELS = 20, 300
 _SHOWN_RANGES = 200
 _SHOWN_RANKS = 512
 _SHOWN_PARTS = 12
-_SHORT_NAME, _LONG_NAME = 90, 900
+_SHORT_NAME, _LONG_NAME, _LONG_RANGE = 90, 900, 200
 
 
 def findings(report: Report) -> Markup:
@@ -164,7 +164,13 @@ def phases(report: Report) -> Markup:
     """Medians of each phase."""
     rows = (
         (
-            join([swatch(_palette.color(words.clean(p["phase"]))), " ", p["phase"]]),
+            join(
+                [
+                    swatch(_palette.color(words.clean(p["phase"]))),
+                    " ",
+                    words.clipped(p["phase"], _LONG_RANGE),
+                ]
+            ),
             p["verdict"] or words.MISSING,
             words.ms(p["gpu_span_ms"]["median"]),
             words.ms(p["gpu_busy_ms"]["median"]),
@@ -197,7 +203,11 @@ def tree(details: Details | None) -> Markup:
     shown = details.tree.head(_SHOWN_RANGES).to_dicts()
     rows = (
         (
-            tag("span", _tree.title(row), style=f"padding-left:{min(row['depth'], 12)}em"),
+            tag(
+                "span",
+                words.clipped(_tree.title(row), _LONG_RANGE),
+                style=f"padding-left:{min(row['depth'], 12)}em",
+            ),
             words.count(row["instances"]),
             words.ms(row["cpu_ms"]),
             words.ms(row["gpu_span_ms"]) if row["operations"] else words.MISSING,
@@ -209,6 +219,10 @@ def tree(details: Details | None) -> Markup:
     heads = ("range", "ranges", "CPU ms", "GPU ms", "busy ms", "operations")
     made = table("Sums over the run", heads, rows)
     return tag("details", tag("summary", "The tree as a table"), made)
+
+
+def _indented(name: str, depth: int) -> Markup:
+    return tag("span", words.clipped(name, _LONG_RANGE), style=f"padding-left:{min(depth, 12)}em")
 
 
 def kernels(report: Report, details: Details | None) -> Markup:
@@ -242,8 +256,8 @@ def _name(name: str) -> Content:
     """A name, or where it is long its beginning with the whole in a fold."""
     if len(name) <= _SHORT_NAME:
         return name
-    whole = name if len(name) <= _LONG_NAME else f"{name[:_LONG_NAME]}…"
-    return tag("details", tag("summary", f"{name[:_SHORT_NAME]}…"), whole)
+    beginning = tag("summary", words.clipped(name, _SHORT_NAME))
+    return tag("details", beginning, words.clipped(name, _LONG_NAME))
 
 
 def operators(report: Report) -> Markup:

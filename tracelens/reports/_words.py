@@ -37,6 +37,12 @@ def clean(text: object) -> str:
     return one_line(text).strip()
 
 
+def clipped(text: object, most: int) -> str:
+    """A clean name of at most ``most`` letters, and a sign where it is cut."""
+    whole = clean(text)
+    return whole if len(whole) <= most else f"{whole[: most - 1]}…"
+
+
 def ms(value: float | None) -> str:
     """Milliseconds: 0.0013, 2.16, 63.40, 1,240."""
     return MISSING if value is None else _digits(value)

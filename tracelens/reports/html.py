@@ -131,7 +131,7 @@ def _budget_title(report: Report) -> str:
 def _timeline_title(details: Details | None) -> str:
     if details is None or details.timeline is None or details.timeline.iteration is None:
         return "Timeline"
-    return f"One representative iteration: {words.clean(details.timeline.name)}"
+    return f"One representative iteration: {words.clipped(details.timeline.name, 80)}"
 
 
 def _embedded(specs: dict[str, Any]) -> str:
