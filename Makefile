@@ -36,7 +36,9 @@ readme: $(VENV)/.installed
 	$(BIN)/python docs/readme_report.py
 
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/startup.py || true
+	$(BIN)/python benchmarks/replay_selftest.py
+	$(BIN)/python benchmarks/scale.py
 
 clean:
 	rm -rf $(VENV) build dist

@@ -20,7 +20,7 @@ SAMPLE = str(ROOT / "sample_traces" / "starved.sqlite")
 # Command, and the seconds it may take.
 COMMANDS = [
     (["--help"], 0.2),
-    (["analyze", SAMPLE], 1.0),
+    (["analyze", "--no-cache", SAMPLE], 1.0),
 ]
 
 
