@@ -167,7 +167,7 @@ def test_what_is_raised_becomes_a_status(
     raised: BaseException, status: int, starved: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise raised
 
     monkeypatch.setattr("tracelens.trace.Trace.report", fail)
