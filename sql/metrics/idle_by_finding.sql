@@ -12,7 +12,7 @@
 -- calls       DOUBLE   calls that held the host with such idle time behind them, an iteration
 -- call_name   VARCHAR  the call with most of it, NULL where the host made none
 -- role        VARCHAR  role of the operations that it held up most
--- open_range  VARCHAR  the range on the host that was open for most of it
+-- open_range  VARCHAR  the range on the host that was open for most of it, NULL where none was
 WITH counted AS (
     SELECT w.device_id, w.iteration_index
     FROM iteration_window AS w
@@ -82,7 +82,8 @@ by_role AS (
 ),
 
 by_range AS (
-    SELECT device_id, finding, open_range, sum(idle_ns) AS ns FROM piece WHERE open_range IS NOT NULL GROUP BY ALL
+    -- being between phases is a place as well
+    SELECT device_id, finding, coalesce(open_range, '') AS open_range, sum(idle_ns) AS ns FROM piece GROUP BY ALL
 )
 
 SELECT
@@ -95,5 +96,5 @@ LEFT JOIN (SELECT device_id, finding, arg_max(call_name, ns) AS call_name FROM b
     ON f.device_id = c.device_id AND f.finding = c.finding
 LEFT JOIN (SELECT device_id, finding, arg_max(role, ns) AS role FROM by_role GROUP BY ALL) AS r
     ON f.device_id = r.device_id AND f.finding = r.finding
-LEFT JOIN (SELECT device_id, finding, arg_max(open_range, ns) AS open_range FROM by_range GROUP BY ALL) AS n
+LEFT JOIN (SELECT device_id, finding, nullif(arg_max(open_range, ns), '') AS open_range FROM by_range GROUP BY ALL) AS n
     ON f.device_id = n.device_id AND f.finding = n.finding

@@ -130,6 +130,44 @@ def test_silence_between_iterations_is_input(causes):
     ) == {"input": 320}
 
 
+def test_silence_behind_the_last_launch_of_an_open_iteration_is_the_host(causes):
+    """What is done for an iteration is not input for the next (garbage collection, a log)."""
+    tail = {"ranges": [span(f"step_{i}", 2000 * i, 2000 * i + 1990) for i in range(3)]}
+    head = {"ranges": [span(f"step_{i}", 2000 * i - 1990, 2000 * i + 10) for i in range(3)]}
+    run = {
+        "calls": [launch(2000 * i, 2000 * i + 5, i + 1) for i in range(3)],
+        "kernels": [k(2000 * i + 10, 2000 * i + 100, i + 1) for i in range(3)],
+    }
+    assert causes(**run, **tail, only=(0, 2000)).keys() == {"host"}
+    assert causes(**run, **head, only=(0, 2000)).keys() == {"input"}
+
+
+def test_silence_behind_what_is_launched_once_an_iteration_is_no_dispatch(causes):
+    """Launches of one phase that lie in different iterations say nothing of dispatch."""
+    names = [("copy", 0, 20), ("after", 20, 1900)]
+    got = causes(
+        calls=[launch(2000 * i, 2000 * i + 5, i + 1) for i in range(3)],
+        kernels=[k(2000 * i + 10, 2000 * i + 100, i + 1) for i in range(3)],
+        ranges=[
+            *(span(f"step_{i}", 2000 * i, 2000 * i + 1990) for i in range(3)),
+            *(span(n, 2000 * i + s, 2000 * i + e) for i in range(3) for n, s, e in names),
+        ],
+        only=(0, 2000),
+    )
+    assert got["host"] > 1800
+
+
+def test_a_gap_in_which_a_graph_ran_unseen_is_unknown(causes):
+    """The graph is launched behind operation 1 and leaves no record; 2 waits for it. The gap after
+    that has no graph in it."""
+    graph = call("cudaGraphLaunch_v10000", 8, 15)
+    run = {
+        "calls": [launch(0, 5, 1), graph, launch(16, 20, 2), launch(190, 195, 3)],
+        "kernels": [k(10, 100, 1), k(150, 160, 2), k(200, 210, 3)],
+    }
+    assert causes(**run) == {"unknown": 50, "launch": 40}
+
+
 def test_the_same_silence_in_another_phase_is_dispatch(causes):
     assert causes(
         calls=[launch(0, 5, 1), launch(330, 335, 2)],

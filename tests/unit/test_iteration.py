@@ -11,7 +11,14 @@ from tracelens.settings import Settings
 from tracelens.steps import _periodicity, iteration
 
 PROCESS, MAIN = 1, 11
-ROLES = {"forward": "forward", "backward": "backward", "optim": "optimizer"}
+ROLES = {
+    "forward": "forward",
+    "backward": "backward",
+    "optim": "optimizer",
+    "Optimizer.step": "optimizer",
+    "clip_grad_norm": "optimizer",
+    "zero_grad": "zero_grad",
+}
 
 
 def ranges(*rows: tuple[int, int, str], style: str = "push_pop", calls: int = 10) -> pl.DataFrame:
@@ -126,6 +133,29 @@ def test_phases_that_nothing_encloses_cycle() -> None:
     )
     assert told["start_ns"].to_list() == [0, 10_000, 20_000]
     assert told["method"].unique().to_list() == ["cycle of phases"]
+
+
+def cycles(*each: tuple[int, int, str]) -> list[int]:
+    """Where cycles begin, of three like this one, 20 µs apart."""
+    rows = [(20 * i + start, 20 * i + end, name) for i in range(3) for start, end, name in each]
+    return [start // 1000 for start in found(ranges(*rows), calls=10 * len(rows))["start_ns"]]
+
+
+def test_ranges_within_an_update_begin_no_cycle() -> None:
+    """A profiler's own Optimizer.step within the program's optim, and gradients zeroed there."""
+    steps = [(0, 3, "forward"), (3, 8, "backward"), (8, 14, "optim")]
+    assert cycles(*steps, (9, 11, "Optimizer.step"), (12, 13, "zero_grad")) == [0, 20, 40]
+
+
+def test_an_update_in_several_ranges_is_one() -> None:
+    steps = [(0, 3, "forward"), (3, 8, "backward"), (8, 9, "clip_grad_norm"), (10, 12, "optim")]
+    assert cycles(*steps, (13, 14, "zero_grad")) == [0, 20, 40]
+    assert cycles((0, 1, "zero_grad"), *[(s + 1, e + 1, n) for s, e, n in steps]) == [0, 21, 41]
+
+
+def test_accumulated_gradients_are_one_cycle() -> None:
+    halves = [(0, 3, "forward"), (3, 6, "backward"), (6, 9, "forward"), (9, 12, "backward")]
+    assert cycles(*halves, (12, 14, "optim")) == [0, 20, 40]
 
 
 def test_a_pattern_of_the_user_decides() -> None:

@@ -1,11 +1,12 @@
 """host-stall: the host does something else inside a phase while the GPU idles.
 
-The finding: within forward, backward or another phase the host makes no CUDA call for longer than
-dispatch ever takes, in a typical iteration, and the GPU has nothing queued.
+The finding: within forward, backward or another phase, or behind the last one of an iteration, the
+host makes no CUDA call for longer than dispatch ever takes, in a typical iteration, and the GPU has
+nothing queued.
 
 The cause: Python or C++ work that is not dispatch: a metric or a loss on the CPU, a lock (the GIL
-held by another thread), writing a log or a checkpoint, a hook, just-in-time compilation, a page
-fault.
+held by another thread), writing a log or a checkpoint, a garbage collection, a hook, just-in-time
+compilation, a page fault.
 
 The cure: take it out of the phase, out of the thread, or out of the iteration.
 
@@ -34,17 +35,18 @@ not_checked = without_host_side
 
 
 def check(frames: Frames) -> Iterator[Diagnosis]:
-    """The median iteration's idle time in which the host was silent inside a phase."""
+    """The median iteration's idle time in which the host was silent, but not for input."""
     idle = idle_of(frames, ID)
     if idle is None:
         return
+    place = idle.row["open_range"]
     yield Diagnosis(
         id=ID,
         title=f"The host is busy elsewhere for {idle.of_period}"
-        + (f", inside '{idle.place}'" if idle.place else ""),
+        + (f", inside '{place}'" if place else ", outside its phases"),
         **idle.worth.fields,
         evidence=[*idle.evidence("idle_while_host_is_silent"), idle.longest],
-        where=idle.steady.where(ranges=[idle.place] if idle.place else []),
+        where=idle.steady.where(ranges=[place] if place else []),
         explanation="No CUDA call was made on any thread for far longer than the distance of two "
         "launches, while the GPU had finished its queue. The host was computing, or waiting for "
         "something that is not the GPU.",

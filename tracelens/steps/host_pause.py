@@ -89,9 +89,8 @@ def _silences(
         strategy="forward",
         check_sortedness=False,
     )
-    in_data, in_phase, in_iteration = _places(frames, between)
-    leads = between["op_id"].is_in(_first_ops_of_iterations(frames, launches).implode())
-    is_input = in_data | (~in_phase & (~in_iteration | leads.fill_null(False)))
+    in_data, in_phase, outside = _places(frames, between, _first_ops(frames, launches))
+    is_input = in_data | (~in_phase & outside)
     between = between.with_columns(is_input=is_input)
     long_ns = pl.max_horizontal(
         pl.lit(settings.host_silence_ns),
@@ -120,26 +119,35 @@ def _usual_distances(
     frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame, between: pl.DataFrame
 ) -> pl.DataFrame:
     """The median distance of two launches in the phase that each silence leads to: op_id,
-    usual_ns."""
+    usual_ns (NULL where no two are ever launched in an iteration)."""
     if between["is_input"].all():
         return pl.DataFrame(schema={"op_id": pl.Int64, "usual_ns": pl.Float64})
     placed = launches.join(
-        frames["examined_op"].select("op_id", "phase"), on="op_id", maintain_order="left"
+        frames["examined_op"].select("op_id", "phase", "iteration_index"),
+        on="op_id",
+        maintain_order="left",
     )
-    usual = placed.group_by("phase").agg(
-        usual_ns=pl.col("call_start_ns").diff().quantile(0.5, "lower")
+    # within an iteration: what is launched once in each is a period apart
+    distance_ns = pl.col("call_start_ns").diff().over("phase", "iteration_index")
+    usual = (
+        placed.with_columns(distance_ns=distance_ns)
+        .group_by("phase")
+        .agg(usual_ns=pl.col("distance_ns").quantile(0.5, "lower"))
     )
     ended = placed.filter(pl.col("op_id").is_in(between["op_id"].drop_nulls().implode()))
     return ended.join(usual, on="phase", nulls_equal=True).select("op_id", "usual_ns")
 
 
 def _places(
-    frames: Mapping[str, pl.DataFrame], silences: pl.DataFrame
+    frames: Mapping[str, pl.DataFrame], silences: pl.DataFrame, firsts: pl.DataFrame
 ) -> tuple[pl.Series, pl.Series, pl.Series]:
-    """Whether the middle of each silence lies in a data phase, in another known phase, in an
-    iteration.
+    """Whether the middle of each silence lies in a data phase, in another known phase, or outside
+    or at the head of an iteration, before its first launch.
 
-    Where no iteration is known, everything counts as inside one.
+    Behind the last launch of an iteration that a range still holds open, the host does something
+    for that iteration, not for the next. An iteration that no range marks ends where the next
+    one's launches begin: what lies before these lies between the two. Where no iteration is known,
+    nothing lies outside.
     """
     processes = silences["process_id"].unique().implode()
     middle = (silences["start_ns"] + silences["free_ns"]) // 2
@@ -147,18 +155,40 @@ def _places(
         pl.col("process_id").is_in(processes) & pl.col("role").is_not_null()
     )
     iterations = frames["iteration"].filter(pl.col("process_id").is_in(processes))
-    inside = _intervals.inside(middle, iterations)
+    places = _holding(middle, iterations).with_columns(
+        firsts_of=silences.select("op_id").join(firsts, on="op_id", how="left")["iteration_index"]
+    )
+    is_own = pl.col("range_id").is_null() | (pl.col("iteration_index") == pl.col("firsts_of"))
+    outside = pl.col("iteration_index").is_null() | (pl.col("firsts_of").is_not_null() & is_own)
     return (
         _intervals.inside(middle, ranges.filter(pl.col("role") == "data")),
         _intervals.inside(middle, ranges.filter(pl.col("role") != "data")),
-        inside | iterations.is_empty(),
+        places.select(outside.fill_null(False) & (not iterations.is_empty())).to_series(),
     )
 
 
-def _first_ops_of_iterations(
-    frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame
-) -> pl.Series:
-    """The operation of a device launched first in each iteration."""
+def _holding(times: pl.Series, iterations: pl.DataFrame) -> pl.DataFrame:
+    """The iteration that holds each time, in the order of the times: iteration_index and range_id,
+    NULL where none does."""
+    held = (
+        pl.DataFrame({"at_ns": times})
+        .with_row_index("row")
+        .sort("at_ns")
+        .join_asof(
+            iterations.select("start_ns", "end_ns", "iteration_index", "range_id").sort("start_ns"),
+            left_on="at_ns",
+            right_on="start_ns",
+            check_sortedness=False,
+        )
+    )
+    is_held = pl.col("end_ns") > pl.col("at_ns")
+    return held.sort("row").select(
+        pl.when(is_held).then(pl.col(c)).alias(c) for c in ("iteration_index", "range_id")
+    )
+
+
+def _first_ops(frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame) -> pl.DataFrame:
+    """The operation of a device launched first in each iteration: op_id, iteration_index."""
     return (
         launches.join(
             frames["examined_op"].select("op_id", "iteration_index").drop_nulls(),
@@ -166,7 +196,8 @@ def _first_ops_of_iterations(
             maintain_order="left",
         )
         .group_by("iteration_index")
-        .agg(pl.first("op_id"))["op_id"]
+        .agg(pl.first("op_id"))
+        .select("op_id", "iteration_index")
     )
 
 

@@ -1,7 +1,7 @@
 """Why a device was idle: each gap between its operations, split by time among causes.
 
-reads: examined_op, examined_gap, examined_iteration, examined_span, api_kind, host_pause,
-       iteration_window, user_range, profiler_overhead, clock_skew
+reads: examined_op, examined_gap, examined_call, examined_iteration, examined_span, api_kind,
+       host_pause, iteration_window, user_range, profiler_overhead, clock_skew
 row:   one cause within one gap, within one iteration's window
 
 gap_id           BIGINT   the gap, in examined_gap
@@ -19,11 +19,12 @@ next_op_id       BIGINT   the operation that ends the gap
 start_ns         BIGINT   first moment of the gap with this cause
 end_ns           BIGINT   last moment of the gap with this cause
 open_range       VARCHAR  the range opened last on that thread, if still open, else the phase of the
-                          next operation
+                          next operation; NULL where the host was silent outside all phases
 os_call          VARCHAR  what the host spent most of that pause in, where calls into the operating
                           system were traced
 
-Where the clocks of host and GPU disagree (clock_skew) every cause is ``unknown``.
+Where the clocks of host and GPU disagree (clock_skew) every cause is ``unknown``, and so is that of
+a gap in which a CUDA graph ran of which nothing was recorded: the device need not have been idle.
 
 A gap whose ending operation was launched before it began is a ``dependency``. Otherwise the host is
 looked at from the start of the gap to the return of that launch: pauses (see host_pause) count as
@@ -41,12 +42,13 @@ import polars as pl
 
 from tracelens.options import Options
 from tracelens.settings import Settings
-from tracelens.steps import _findings, _idle, _intervals
+from tracelens.steps import _findings, _idle, _intervals, _opaque
 from tracelens.steps._host import feeding_threads, spans
 
 READS = (
     "examined_op",
     "examined_gap",
+    "examined_call",
     "examined_iteration",
     "examined_span",
     "api_kind",
@@ -97,7 +99,10 @@ def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Gaps with the launch, the phase and the role of the operation that ends each."""
     names = frames["api_kind"].select("name_id", next_call_name="name").unique("name_id")
     skewed = frames["clock_skew"].filter(pl.col("is_skewed"))["process_id"]
-    comparable = frames["examined_op"].filter(~pl.col("process_id").is_in(skewed.implode()))
+    comparable = frames["examined_op"].filter(
+        ~pl.col("process_id").is_in(skewed.implode())
+        & ~pl.col("op_id").is_in(_opaque.behind_graphs(frames).implode())
+    )
     launches = comparable.select(
         "op_id",
         "call_start_ns",
@@ -207,19 +212,35 @@ def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl
 
 
 def _with_open_range(rows: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Add what was open on the row's thread when it began, and put the rows in order."""
+    """Add what was open on the row's thread when it began (in its middle, for a silence), and put
+    the rows in order."""
     opened = frames["user_range"].select(
         "thread_id", "name", closed_ns="end_ns", opened_ns="start_ns"
     )
-    is_open = (pl.col("closed_ns") > pl.col("start_ns")).fill_null(False)
+    is_open = (pl.col("closed_ns") > pl.col("at_ns")).fill_null(False)
+    # a silence between phases belongs to none, whatever comes next
+    phases = frames["user_range"].filter(
+        pl.col("role").is_not_null()
+        & (pl.col("thread_id") // 2**24).is_in((rows["thread_id"].drop_nulls() // 2**24).implode())
+    )
+    middle_ns = (pl.col("start_ns") + pl.col("end_ns")) // 2
+    is_silence = pl.col("cause") == "host"
+    rows = rows.with_columns(at_ns=pl.when(is_silence).then(middle_ns).otherwise("start_ns"))
+    rows = rows.with_columns(between_phases=is_silence & ~_intervals.inside(rows["at_ns"], phases))
     return (
-        rows.sort("start_ns", "gap_id")
+        rows.sort("at_ns", "gap_id")
         .join_asof(
             opened.sort("opened_ns"),
-            left_on="start_ns",
+            left_on="at_ns",
             right_on="opened_ns",
             by="thread_id",
             check_sortedness=False,
         )
-        .with_columns(open_range=pl.when(is_open).then(pl.col("name")).otherwise(pl.col("phase")))
+        .with_columns(
+            open_range=pl.when(is_open)
+            .then(pl.col("name"))
+            .when(~pl.col("between_phases"))
+            .then(pl.col("phase"))
+        )
+        .sort("start_ns", "gap_id")
     )

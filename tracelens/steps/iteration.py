@@ -223,13 +223,19 @@ def _from_phase_cycle(ranges: pl.DataFrame, settings: Settings) -> pl.DataFrame:
 
 
 def _cycle_starts(phases: pl.DataFrame) -> list[int]:
-    updates = phases.filter(pl.col("role") == "optimizer")["end_ns"].to_list()
-    starts: list[int] = phases["start_ns"].to_list()
-    if not updates:
-        first = phases["role"][0]
-        return phases.filter(pl.col("role") == first)["start_ns"].to_list()
-    firsts = (next((s for s in starts if s >= end), None) for end in updates)
-    return sorted({starts[0], *(s for s in firsts if s is not None)})
+    """When each cycle begins: with the first phase, and with the first behind each update. Phases
+    within another (a profiler's Optimizer.step within the program's own) are part of it; clipping,
+    the step and zeroing gradients are one update, in one range or several."""
+    ordered = phases.sort("start_ns", "end_ns", descending=[False, True])
+    begun = pl.col("start_ns") >= pl.col("end_ns").cum_max().shift(1)
+    outer = ordered.filter(begun.fill_null(True))
+    is_update = pl.col("role") == "optimizer"
+    if outer.select(is_update.any() & ~is_update.all()).item():
+        behind = outer.with_columns(updates=is_update.cum_sum())
+        first = behind.filter(~pl.col("role").is_in(["optimizer", "zero_grad"]))
+        starts = first.unique("updates", keep="first", maintain_order=True)["start_ns"].to_list()
+        return sorted({outer["start_ns"][0], *starts[1:]})
+    return outer.filter(pl.col("role") == outer["role"][0])["start_ns"].to_list()
 
 
 def _from_kernels(kernels: pl.DataFrame, settings: Settings) -> pl.DataFrame:
