@@ -130,16 +130,17 @@ def test_silence_between_iterations_is_input(causes):
     ) == {"input": 320}
 
 
-def test_silence_behind_the_last_launch_of_an_open_iteration_is_the_host(causes):
-    """What is done for an iteration is not input for the next (garbage collection, a log)."""
-    tail = {"ranges": [span(f"step_{i}", 2000 * i, 2000 * i + 1990) for i in range(3)]}
-    head = {"ranges": [span(f"step_{i}", 2000 * i - 1990, 2000 * i + 10) for i in range(3)]}
-    run = {
-        "calls": [launch(2000 * i, 2000 * i + 5, i + 1) for i in range(3)],
-        "kernels": [k(2000 * i + 10, 2000 * i + 100, i + 1) for i in range(3)],
-    }
-    assert causes(**run, **tail, only=(0, 2000)).keys() == {"host"}
-    assert causes(**run, **head, only=(0, 2000)).keys() == {"input"}
+@pytest.mark.parametrize(("opens_us", "cause"), [(0, "host"), (-1990, "input")])
+def test_silence_at_the_tail_of_an_open_iteration_is_no_input(causes, opens_us, cause):
+    """What is done for an iteration behind its last launch is not input for the next (garbage
+    collection, a log); what is done before its first one is."""
+    starts = [2000 * i + opens_us for i in range(3)]
+    assert causes(
+        calls=[launch(2000 * i, 2000 * i + 5, i + 1) for i in range(3)],
+        kernels=[k(2000 * i + 10, 2000 * i + 100, i + 1) for i in range(3)],
+        ranges=[span(f"step_{i}", at, at + 1995) for i, at in enumerate(starts)],
+        only=(0, 2000),
+    ).keys() == {cause}
 
 
 def test_silence_behind_what_is_launched_once_an_iteration_is_no_dispatch(causes):

@@ -30,5 +30,5 @@ from tracelens.steps import name_role
 )
 def test_names_of_frameworks(name: str, role: str | None) -> None:
     frame = pl.DataFrame({"domain": [""], "label": [name], "is_emitted": [False]})
-    frames = {key: frame for key in name_role.READS}
+    frames = dict.fromkeys(name_role.READS, frame)
     assert name_role.build(frames, Options(), Settings())["role"].to_list() == [role]
