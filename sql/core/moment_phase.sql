@@ -2,7 +2,9 @@
 -- in its process, if the thread is a helper.
 --
 -- Nearly all that a helper launches falls into phases of one kind, as autograd's thread does with backward; what a
--- prefetcher launches falls everywhere, and belongs to no phase. Nor does a helper have phases of its own, but for those
+-- prefetcher launches falls everywhere, and belongs to no phase. Where roles are unknown, a phase may hold forward and
+-- backward both (a GAN's steps), and autograd works for several; then it is told by the threads taking turns: nearly
+-- all its launches follow one of its own, as the thread that called backward waits. A prefetcher's lie in between. Nor does a helper have phases of its own, but for those
 -- that lie within the phases that it works for (a hook's, in backward): a thread with others works for itself.
 --
 -- reads: launch_moment, phase_edge, phase_range
@@ -58,11 +60,32 @@ spread AS (
     GROUP BY ALL
 ),
 
+turn AS (
+    SELECT
+        process_id,
+        thread_id,
+        lag(thread_id) OVER (PARTITION BY process_id ORDER BY at_ns, thread_id) IS NOT DISTINCT FROM thread_id AS is_next
+    FROM launch_moment
+    WHERE process_id IN (SELECT process_id FROM only_one WHERE NOT is_known_role)
+),
+
+turn_taker AS (
+    SELECT thread_id
+    FROM turn
+    GROUP BY thread_id
+    HAVING count(*) FILTER (WHERE is_next) >= getvariable('helper_role_share') * count(*)
+),
+
 follower AS (
-    SELECT thread_id, is_known_role, arg_max(phase, launches) FILTER (WHERE phase IS NOT NULL) AS phase
-    FROM spread
-    GROUP BY thread_id, is_known_role
-    HAVING max(launches) FILTER (WHERE phase IS NOT NULL) >= getvariable('helper_role_share') * sum(launches)
+    SELECT s.thread_id, s.is_known_role, arg_max(s.phase, s.launches) FILTER (WHERE s.phase IS NOT NULL) AS phase
+    FROM spread AS s
+    LEFT JOIN turn_taker AS t ON s.thread_id = t.thread_id AND NOT s.is_known_role
+    GROUP BY s.thread_id, s.is_known_role
+    HAVING
+        CASE
+            WHEN count(t.thread_id) > 0 THEN sum(s.launches) FILTER (WHERE s.phase IS NOT NULL)
+            ELSE max(s.launches) FILTER (WHERE s.phase IS NOT NULL)
+        END >= getvariable('helper_role_share') * sum(s.launches)
 ),
 
 -- a follower's own phases, and whether one of the kind that it follows is open elsewhere all the while

@@ -75,6 +75,36 @@ def test_launches_of_a_prefetching_thread_are_no_phases(tmp_path: Path) -> None:
     assert attributed(tmp_path, launches) == [(None, "none")] * 6
 
 
+STEPS = [
+    Range(100 * i + start, 100 * i + end, name)
+    for i in range(3)
+    for start, end, name in [(0, 90, f"iter_{i}"), (0, 40, "d_step"), (40, 90, "g_step")]
+]
+
+
+def test_autograd_works_for_every_phase_of_unknown_role_that_waits_for_it(tmp_path: Path) -> None:
+    """Both steps of a GAN hold a backward: the main thread launches, waits, and launches again."""
+    launches = [
+        launch(100 * i + step + at, thread)
+        for i in range(3)
+        for step in (0, 40)
+        for thread, first in ((MAIN, 2), (HELPER, 12))
+        for at in range(first, first + 20, 1)[: 5 if thread == MAIN else 20]
+    ]
+    got = attributed(tmp_path, launches, ranges=STEPS)
+    assert got[5] == ("d_step", "cross_thread")
+    assert got[30] == ("g_step", "cross_thread")
+    assert [method for _, method in got].count("cross_thread") == 120
+
+
+def test_a_thread_that_launches_in_between_works_for_no_phase_of_unknown_role(
+    tmp_path: Path,
+) -> None:
+    launches = [launch(at + i, (MAIN, HELPER)[i]) for at in range(2, 290, 4) for i in (0, 1)]
+    got = attributed(tmp_path, launches, ranges=STEPS)
+    assert {method for _, method in got[1::2]} == {"none"}
+
+
 def test_a_few_strays_leave_a_helper_a_helper(tmp_path: Path) -> None:
     """19 of 20 launches in backward: the one between iterations is of no phase."""
     launches = [launch(at, HELPER) for at in (*range(31, 50), 95)]

@@ -10,6 +10,7 @@ one, decided here only.
 | silence between iterations or in a data phase                  | input-starved            |
 | silence elsewhere (unless it counts as dispatch)             | host-stall               |
 | the profiler itself                                            | profiler                 |
+| dispatch of a small copy that is sent again and again          | repeated-small-copies    |
 | dispatch, in an optimizer phase of very many tiny kernels      | optimizer-small-kernels  |
 | dispatch elsewhere, short silences of a run that it dominates  | launch-bound             |
 
@@ -136,8 +137,8 @@ def small_kernel_optimizers(frames: Mapping[str, pl.DataFrame], settings: Settin
 
 
 def of_idle(idle: pl.DataFrame, tiny_optimizer: bool, settings: Settings) -> pl.Expr:
-    """The finding of each idle row of one device, from its cause, role, pause_ns and the finding of
-    its pause.
+    """The finding of each idle row of one device, from its cause, role, pause_ns, the finding of
+    its pause, and whether it ends with a small copy sent again (``to_small_copy``).
 
     Where dispatch leaves the device idle for most of the time, the short silences between its
     phases (autograd and the optimizer collecting their tensors) are the same slow host at work, and
@@ -152,7 +153,9 @@ def of_idle(idle: pl.DataFrame, tiny_optimizer: bool, settings: Settings) -> pl.
     if dispatch_ns > settings.dispatch_dominates * silent_ns:
         is_dispatch |= (pl.col("cause") == "host") & (pl.col("pause_ns") < settings.host_stall_ns)
     return (
-        pl.when(is_dispatch)
+        pl.when(is_dispatch & pl.col("to_small_copy"))
+        .then(pl.lit(SMALL_COPIES))
+        .when(is_dispatch)
         .then(dispatch_finding(tiny_optimizer))
         .when(pl.col("cause") == "profiler")
         .then(pl.lit(PROFILER))

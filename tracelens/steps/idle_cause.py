@@ -150,6 +150,10 @@ def _told(
     settings: Settings,
 ) -> pl.DataFrame:
     """The rows of a device with the finding that each belongs to, and what was open on the host."""
+    ops = frames["examined_op"].filter(pl.col("device_id") == device_id)
+    copies = _findings.copy_findings(ops, frames["examined_iteration"], settings)
+    small = copies.filter(pl.col("copy_finding") == _findings.SMALL_COPIES)["op_id"]
+    rows = rows.with_columns(to_small_copy=pl.col("next_op_id").is_in(small.implode()))
     rows = rows.with_columns(
         finding=_findings.of_idle(rows, tiny_optimizer, settings),
         device_id=pl.lit(device_id, pl.Int64),

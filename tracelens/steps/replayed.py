@@ -157,24 +157,31 @@ class _Device:
             waits_own=pl.col("waits_own") & ~cured,
             call_ns=pl.when(cured & (pl.col("kind") == WAIT)).then(0).otherwise("call_ns"),
         )
-        gone = self.ops.filter(pl.col("finding") == scenario)["op_id"].implode()
-        return steps.with_columns(
-            unit_ns=pl.when(pl.col("op_id").is_in(gone)).then(0).otherwise("unit_ns")
+        gone = pl.col("op_id").is_in(
+            self.ops.filter(pl.col("finding") == scenario)["op_id"].implode()
         )
+        steps = steps.with_columns(unit_ns=pl.when(gone).then(0).otherwise("unit_ns"))
+        if scenario == _findings.SMALL_COPIES:
+            # what is not sent is not dispatched either
+            return _dispatched_free(steps, gone, self.pauses)
+        return steps
 
     def _without_dispatch(self, scenario: str) -> pl.DataFrame:
         """The steps with launches free: only pauses of the host are left of its time."""
         steps = self.timeline.steps
         tiny = self.idle["finding"].eq(_findings.OPTIMIZER).any()
         freed = _findings.dispatch_finding(bool(tiny)) == scenario
-        paused = _intervals.covered_before(steps["start_ns"], self.pauses)
-        paused -= _intervals.covered_before(steps["since_ns"], self.pauses)
-        return steps.with_columns(paused=paused.clip(0)).with_columns(
-            think_ns=pl.when(freed)
-            .then(pl.min_horizontal("paused", "think_ns"))
-            .otherwise("think_ns"),
-            call_ns=pl.when(freed & (pl.col("kind") == LAUNCH)).then(0).otherwise("call_ns"),
-        )
+        return _dispatched_free(steps, freed, self.pauses)
+
+
+def _dispatched_free(steps: pl.DataFrame, freed: pl.Expr, pauses: pl.DataFrame) -> pl.DataFrame:
+    """The steps with the launches ``freed`` taking no host time, but for pauses on the way."""
+    paused = _intervals.covered_before(steps["start_ns"], pauses)
+    paused -= _intervals.covered_before(steps["since_ns"], pauses)
+    return steps.with_columns(paused=paused.clip(0)).with_columns(
+        think_ns=pl.when(freed).then(pl.min_horizontal("paused", "think_ns")).otherwise("think_ns"),
+        call_ns=pl.when(freed & (pl.col("kind") == LAUNCH)).then(0).otherwise("call_ns"),
+    )
 
 
 def _without_time(steps: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
