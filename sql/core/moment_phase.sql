@@ -64,7 +64,7 @@ turn AS (
     SELECT
         process_id,
         thread_id,
-        lag(thread_id) OVER (PARTITION BY process_id ORDER BY at_ns, thread_id) IS NOT DISTINCT FROM thread_id AS is_next
+        coalesce(lag(thread_id) OVER (PARTITION BY process_id ORDER BY at_ns, thread_id) = thread_id, false) AS is_next
     FROM launch_moment
     WHERE process_id IN (SELECT process_id FROM only_one WHERE NOT is_known_role)
 ),
