@@ -54,7 +54,7 @@ arrival AS (
         instance_id,
         count(*) AS seen_ranks,
         max(aligned_start_ns) AS last_start_ns,
-        arg_max(device_id, aligned_start_ns) AS last_device_id,
+        arg_max(device_id, aligned_start_ns ORDER BY device_id) AS last_device_id,
         -- the last but one
         max(aligned_start_ns, 2)[2] AS second_start_ns
     FROM aligned

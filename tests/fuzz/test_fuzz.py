@@ -139,6 +139,16 @@ def test_bent_events() -> None:
     for_a_while(once)
 
 
+def test_times_that_are_no_numbers() -> None:
+    """Found by the long run: a single event of its kind whose time is an empty list."""
+    for key in ("ts", "dur"):
+        made = events()
+        made[0][key] = []
+        with scratch("run.json") as path:
+            path.write_text(trace_text(made), encoding="utf-8")
+            check(path)
+
+
 def test_damaged_text() -> None:
     whole = trace_text(events(), deviceProperties=[{"id": 0, "name": "GPU"}]).encode()
 

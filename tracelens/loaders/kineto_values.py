@@ -60,6 +60,8 @@ def nanoseconds(values: Sequence[Any]) -> npt.NDArray[np.int64] | None:
         numbers = np.array(values)
     except ValueError:
         return None
+    if numbers.ndim != 1:
+        return None
     if numbers.dtype.kind == "i" and np.abs(numbers).max(initial=0) < _MAX_US:
         return numbers.astype(np.int64) * 1000
     if numbers.dtype.kind == "f":
