@@ -110,7 +110,9 @@ def _side(given: Trace | str | Path) -> Side:
 
 
 def _verdict(found: bootstrap.Difference, share: float | None) -> str:
-    if share is None or abs(share) < SMALLEST_SHARE or found.low <= 0 <= found.high:
+    # what comes from nothing has no share to judge, and is no less sure for that
+    is_small = share is not None and abs(share) < SMALLEST_SHARE
+    if is_small or found.low <= 0 <= found.high:
         return "no evidence"
     return "slower" if found.value > 0 else "faster"
 

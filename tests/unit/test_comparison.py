@@ -11,7 +11,7 @@ import pytest
 from exports import Call, Kernel, Range, make_export
 
 import tracelens as tl
-from tracelens.comparison import slower_by
+from tracelens.comparison import _Sample, slower_by
 from tracelens.reports import _compare
 
 US = 1_000
@@ -80,6 +80,14 @@ def test_the_budget_moves_by_what_the_period_does(fused: dict[str, Any]) -> None
     assert moved == pytest.approx(fused["period"]["mean"]["difference_ms"], abs=1e-5)
     assert fused["budget"]["parts"][0]["role"] == "optimizer"
     assert fused["budget"]["parts"][0]["verdict"] == "less"
+
+
+def test_what_comes_from_nothing_is_more_and_what_goes_to_nothing_less() -> None:
+    none, some = [0.0] * 8, [26.0, 27.0, 26.5, 25.5, 26.2, 26.8, 27.1, 25.9]
+    appeared = _Sample(none, some).measure("mean", 0, 1_000)
+    assert (appeared["change_share"], appeared["verdict"]) == (None, "slower")
+    assert _Sample(some, none).measure("mean", 0, 1_000)["verdict"] == "faster"
+    assert _Sample(none, none).measure("mean", 0, 1_000)["verdict"] == "no evidence"
 
 
 def test_kernels_that_appeared_vanished_and_changed(tmp_path: Path) -> None:
