@@ -21,5 +21,10 @@ def test_long_names_are_cut_and_none_steers_the_terminal() -> None:
     assert "\x1b" not in line
 
 
+def test_numbers_that_are_text_already() -> None:
+    lines = table(("ms", "name"), [("1.5", "a"), ("-", "b")], right=("ms",))
+    assert lines == [" ms  name", "1.5  a", "  -  b"]
+
+
 def test_no_rows() -> None:
     assert table(["a", "b"], []) == ["a  b"]

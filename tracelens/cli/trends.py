@@ -14,10 +14,11 @@ from tracelens.cli import _common, _tables
 _SHOWN_RUNS = 20
 _SPARK_WIDTH = 40
 _OF_RUN = ("period_ms", "backward_over_forward", "idle_share")
-_HEADS = ("recorded", "run", "period ms", "bwd/fwd", "idle %", "first finding")
+_NUMBERS = ("period ms", "bwd/fwd", "idle %")
+_HEADS = ("recorded", "run", *_NUMBERS, "first finding")
 
 
-@click.command()
+@click.command(short_help="How the runs of an archive develop, and where they changed.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "--series", metavar="REGEX",
@@ -53,7 +54,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     from tracelens.reports._words import plural
 
     errors = plural(found["errors"], "error")
-    yield f"{plural(found['runs'], 'run')}, {errors}, {len(found['series'])} kinds"
+    yield f"{plural(found['runs'], 'run')}, {errors}, {plural(len(found['series']), 'kind')}"
     for series in found["series"]:
         if len(series["runs"]) > 1:
             yield ""
@@ -82,21 +83,24 @@ def _series(series: Mapping[str, Any]) -> Iterator[str]:
 def _table(kinds: Sequence[Mapping[str, Any]]) -> list[str]:
     """The latest runs, the metrics of whole runs beside each other."""
     rows = [row for series in kinds for row in _rows(series)]
-    lines = _tables.table(_HEADS, rows[-_SHOWN_RUNS:])
+    lines = _tables.table(_HEADS, rows[-_SHOWN_RUNS:], right=_NUMBERS)
     if len(rows) > _SHOWN_RUNS:
         lines.append(f"the latest {_SHOWN_RUNS} of {len(rows):,}; --format json has all")
     return lines
 
 
 def _rows(series: Mapping[str, Any]) -> Iterator[list[Any]]:
+    from tracelens.reports._words import MISSING, ms
+
     columns = {metric["metric"]: metric["values"] for metric in series["metrics"]}
     for place, run in enumerate(series["runs"]):
         period, ratio, idle = (columns[name][place] for name in _OF_RUN)
-        idle = None if idle is None else round(100 * idle, 1)
         yield [
             (run["recorded_at"] or "-")[:16],
             run["run"],
-            *("-" if value is None else value for value in (period, ratio, idle)),
+            ms(period),
+            ms(ratio),
+            MISSING if idle is None else f"{100 * idle:.1f}",
             run["top_finding"] or "-",
         ]
 
