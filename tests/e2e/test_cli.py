@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import tracelens as tl
 from tracelens.cli import run as run_in_process
+from tracelens.reports import text
 
 
 def tracelens(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
@@ -32,6 +35,41 @@ def test_analyze_tells_the_planted_fault_and_writes_nothing_beside(starved: Path
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert sorted(starved.parent.iterdir()) == before
+
+
+def test_the_next_command_can_be_typed_as_it_stands(
+    starved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(starved.parent)
+    assert run_in_process(["analyze", f"./{starved.name}"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.endswith(f"\n  tracelens explain input-starved ./{starved.name}\n")
+
+
+def test_a_command_too_long_for_a_line_is_continued_or_left_open(starved: Path) -> None:
+    report = tl.open(starved).report()
+    name = f"a b/{'x' * 60}.sqlite"
+    assert text.render(report, run=[name]).endswith(f"input-starved \\\n    '{name}'\n")
+    assert text.render(report, run=[name, name]).endswith("explain input-starved RUN...\n")
+
+
+def test_the_bare_command_shows_the_help_in_full() -> None:
+    done = tracelens()
+    assert done.returncode == 2
+    assert done.stderr.startswith("Usage: tracelens [OPTIONS] COMMAND")
+    assert "...\n" not in done.stderr.partition("Commands:")[2]
+
+
+def test_a_missing_file_of_phases_is_told_in_words(starved: Path) -> None:
+    done = tracelens("analyze", starved, "--phases", "nope.toml")
+    assert done.returncode == 2
+    assert "nope.toml cannot be used (No such file or directory)" in done.stderr
+
+
+def test_the_manual_is_as_wide_as_the_terminal() -> None:
+    shown = tracelens("explain", "input-starved", env={**os.environ, "COLUMNS": "60"}).stdout
+    assert 50 < max(map(len, shown.splitlines())) <= 60
+    assert "(`num_workers=0`)" in shown
 
 
 def test_analyze_json_follows_the_contract(starved: Path) -> None:

@@ -42,6 +42,7 @@ def commands() -> None:
     \b
     Example:
       tracelens analyze run.sqlite
+      tracelens COMMAND --help
     """
 
 
@@ -62,6 +63,9 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as finished:
         return finished.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return UNUSABLE
     except click.UsageError as error:
         asked = error.ctx.command_path if error.ctx else "tracelens"
         return _say(f"{error.format_message()} Try: {asked} --help")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ _TRIPPED = 1
 _LOUDER = {"high": ("high",), "medium": ("high", "medium")}
 
 
-@click.command()
+@click.command(short_help="What to fix first, what it is worth, and where the time went.")
 @click.argument("run", nargs=-1, required=True)
 @click.option(
     "--format", "form", type=click.Choice(formats()), default="text", help="Form of the report."
@@ -78,7 +79,9 @@ def command(
         # what only pictures show is not computed for a report without them
         pictured = hasattr(renders, "WANTS_DETAILS")
         report = trace.report(in_passing=not pictured)
-        more = {"details": trace.details()} if pictured else {}
+        more: dict[str, Any] = {"details": trace.details()} if pictured else {}
+    if hasattr(renders, "NAMES_THE_RUN"):
+        more["run"] = run
     counted = report["diagnoses"]
     if known is not None:
         report["baseline"] = earlier.changes(report, known, str(baseline))

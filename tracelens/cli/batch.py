@@ -29,7 +29,7 @@ def _bytes(context: click.Context, parameter: click.Parameter, value: str | None
     return int(float(number) * base ** _UNITS[unit.upper()])
 
 
-@click.command()
+@click.command(short_help="Analyse an archive of runs into tables, each run once.")
 @click.argument("archive", nargs=-1, required=True)
 @click.option(
     "--output", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR",

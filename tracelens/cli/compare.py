@@ -13,7 +13,7 @@ from tracelens.errors import TracelensError
 _TRIPPED = 1
 
 
-@click.command()
+@click.command(short_help="What got faster or slower between two runs, and how sure that is.")
 @click.argument("base")
 @click.argument("new")
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ _INTERNAL = ("device_id", "process_id")
 """Keys of joins, which mean nothing to a reader."""
 
 
-@click.command()
+@click.command(short_help="What a finding means, and the numbers and SQL behind it.")
 @click.argument("finding", metavar="ID")
 @click.argument("run", nargs=-1)
 @_common.run_options
@@ -40,7 +41,7 @@ def command(finding: str, run: tuple[str, ...], no_cache: bool, memory_limit: st
     from tracelens.trace import open as open_trace
 
     rule = _rule(finding)
-    lines = [rule.manual, ""]
+    lines = [*_manual(rule.manual), ""]
     if run:
         with _common.working("analysing") as progress:
             trace = open_trace(
@@ -48,6 +49,17 @@ def command(finding: str, run: tuple[str, ...], no_cache: bool, memory_limit: st
             )
             lines += [*_found(trace, rule), *_numbers(trace, rule)]
     _common.write("\n".join(lines).rstrip() + "\n", None)
+
+
+def _manual(text: str) -> Iterator[str]:
+    """The paragraphs of a rule's manual, as wide as the terminal."""
+    for number, paragraph in enumerate(text.replace("``", "`").split("\n\n")):
+        if number:
+            yield ""
+        if re.search(r"^\s+\S", paragraph, re.MULTILINE):
+            yield paragraph
+        else:
+            yield from textwrap.wrap(paragraph, _width(), break_on_hyphens=False)
 
 
 def _rule(finding: str) -> Rule:
@@ -99,17 +111,22 @@ def _told(diagnosis: Diagnosis) -> Iterator[str]:
 def _wrapped(text: str) -> list[str]:
     from tracelens.reports._words import clean
 
-    width = min(_common.terminal_width(), _WIDEST)
-    return textwrap.wrap(clean(text), width, initial_indent="  ", subsequent_indent="    ")
+    return textwrap.wrap(clean(text), _width(), initial_indent="  ", subsequent_indent="    ")
+
+
+def _width() -> int:
+    return min(_common.terminal_width(), _WIDEST)
 
 
 def _numbers(trace: Trace, rule: Rule) -> Iterator[str]:
     """The relations that the rule judges: their first rows, and where they come from."""
+    from tracelens.reports._words import plural
+
     for name in rule.reads:
         frame = trace.engine.frame(name)
         shown = frame.select(c for c in frame.columns if c not in _INTERNAL).head(_SHOWN_ROWS)
         more = f", the first {_SHOWN_ROWS}" if frame.height > _SHOWN_ROWS else ""
-        yield f"Numbers: {name} ({frame.height:,} rows{more})"
+        yield f"Numbers: {name} ({plural(frame.height, 'row')}{more})"
         yield from (f"  {line}" for line in _tables.table(shown.columns, shown.rows()))
         yield from _origin(trace, name)
         yield ""

@@ -12,7 +12,7 @@ from tracelens.errors import TracelensError
 _TABLE_FILE = (str, click.Path(path_type=Path))
 
 
-@click.command()
+@click.command(short_help="A run for Perfetto, or any view as CSV or Parquet.")
 @click.argument("run", nargs=-1, required=True)
 @click.option(
     "--perfetto", type=click.Path(path_type=Path), metavar="FILE",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tracelens.trace import Trace
 
 
-@click.command()
+@click.command(short_help="What is in a recording, what is missing, and what that prevents.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_common.run_options
 def command(files: tuple[str, ...], no_cache: bool, memory_limit: str | None) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 1000
 
 
-@click.command()
+@click.command(short_help="Ask a run anything, in SQL.")
 @click.argument("files", nargs=-1, required=True, metavar='FILE... "SQL"')
 @click.option("--tables", is_flag=True, help="List the views and their columns instead.")
 @click.option(

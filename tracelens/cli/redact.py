@@ -9,7 +9,7 @@ import click
 from tracelens.cli import _common
 
 
-@click.command()
+@click.command(short_help="A copy without what it tells of people and machines.")
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--rename-kernels", is_flag=True, help="Number the kernels instead of naming them.")
@@ -27,8 +27,11 @@ def command(source: Path, target: Path, rename_kernels: bool, force: bool) -> No
       tracelens redact run.pt.trace.json.gz shared.pt.trace.json.gz --rename-kernels
     """
     from tracelens.redact import redact
+    from tracelens.reports._words import plural
 
     with _common.working("redacting"):
         done = redact(source, target, rename_kernels=rename_kernels, force=force)
     left_out = ", ".join(done.left_out) or "nothing"
-    click.echo(f"{target}: {done.masked_names:,} names masked. Left out: {left_out}.")
+    numbered = ", kernels numbered" if rename_kernels else ""
+    masked = plural(done.masked_names, "name")
+    click.echo(f"{target}: {masked} masked{numbered}. Left out: {left_out}.")

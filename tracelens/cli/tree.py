@@ -11,7 +11,7 @@ from tracelens.cli import _common
 _LEVELS = 4
 
 
-@click.command()
+@click.command(short_help="The nested ranges of a run, with their CPU and GPU time.")
 @click.argument("run", nargs=-1, required=True)
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N",

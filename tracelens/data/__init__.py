@@ -26,4 +26,5 @@ def of_user(path: Path | None) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         hint = "see docs/definitions.md, Roles"
-        raise TracelensError(f"{path} cannot be used ({error})", hint=hint) from None
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise TracelensError(f"{path} cannot be used ({why})", hint=hint) from None

@@ -191,8 +191,8 @@ def _phase_notes(report: Report) -> Iterator[Markup]:
         yield tag("p", f"Backward takes {ratio:.2f} times as long as forward.", class_="note")
     if optimizer:
         kernels = words.count(optimizer["kernels_per_iteration"])
-        mean, rate = words.us(optimizer["mean_kernel_us"]), words.ms(optimizer["kernels_per_ms"])
-        text = f"Optimizer: {kernels} kernels an iteration of {mean} µs, {rate} a millisecond."
+        rate = words.ms(optimizer["kernels_per_ms"])
+        text = f"Optimizer: {kernels} kernels an iteration, {rate} a millisecond."
         yield tag("p", text, class_="note")
 
 

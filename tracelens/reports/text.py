@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -27,15 +28,22 @@ _WIDEST = 120
 """Lines longer than this are hard to read, on however wide a screen."""
 
 
-def render(report: Report, *, width: int = 80, color: bool = False) -> str:
-    """The report as text of at most ``width`` columns, with terminal colours where asked for."""
+NAMES_THE_RUN = True
+"""It says what to type next, and so takes the run as it was named."""
+
+
+def render(report: Report, *, width: int = 80, color: bool = False, run: Sequence[str] = ()) -> str:
+    """The report as text of at most ``width`` columns, with terminal colours where asked for.
+
+    ``run`` is how the recordings were named; their names in the report where not given.
+    """
     width = min(width, _WIDEST)
     out = StringIO()
     console = Console(
         file=out, width=width, force_terminal=color, no_color=not color, highlight=False,
         emoji=False, markup=False, legacy_windows=False,
     )  # fmt: skip
-    for title, body in _sections(report, width):
+    for title, body in _sections(report, width, run or report["trace"]["files"]):
         blocks = list(body)
         if not blocks:
             continue
@@ -47,7 +55,9 @@ def render(report: Report, *, width: int = 80, color: bool = False) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def _sections(report: Report, width: int) -> Iterator[tuple[str, Iterator[RenderableType]]]:
+def _sections(
+    report: Report, width: int, run: Sequence[str]
+) -> Iterator[tuple[str, Iterator[RenderableType]]]:
     yield "", _head(report)
     yield "What to do, first things first", _findings(report)
     yield "Since the baseline", _baseline(report)
@@ -65,7 +75,7 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, Iterator[Render
     yield "Worth knowing", _facts(report)
     yield "How far to trust this", _coverage(report)
     yield "Not checked", _not_checked(report)
-    yield "", _foot(report)
+    yield "", _foot(report, run, width)
 
 
 def _head(report: Report) -> Iterator[RenderableType]:
@@ -236,8 +246,7 @@ def _phases(report: Report) -> Iterator[RenderableType]:
         yield Text(f"backward takes {ratio:.2f} times as long as forward", style="dim")
     if optimizer:
         yield Text(
-            f"optimizer: {words.count(optimizer['kernels_per_iteration'])} kernels an iteration of "
-            f"{words.us(optimizer['mean_kernel_us'])} µs, "
+            f"optimizer: {words.count(optimizer['kernels_per_iteration'])} kernels an iteration, "
             f"{words.ms(optimizer['kernels_per_ms'])} a millisecond",
             style="dim",
         )
@@ -324,11 +333,14 @@ def _not_checked(report: Report) -> Iterator[RenderableType]:
         yield Text(f"{', '.join(ids)}: {reason}", style="dim")
 
 
-def _foot(report: Report) -> Iterator[RenderableType]:
+def _foot(report: Report, run: Sequence[str], width: int) -> Iterator[RenderableType]:
     if report["diagnoses"]:
-        name = words.clean(Path(report["trace"]["files"][0]).name)
-        first = report["diagnoses"][0]["id"]
-        yield Text(f"\nThe numbers behind a finding: tracelens explain {first} {name}", style="dim")
+        command = f"tracelens explain {report['diagnoses'][0]['id']}"
+        names = shlex.join(words.clean(name) for name in run)
+        # a shell takes these as they are, which it would not if they were wrapped
+        forms = (f"  {command} {names}", f"  {command} \\\n    {names}", f"  {command} RUN...")
+        fits = (f for f in forms if max(map(len, f.splitlines())) <= width)
+        yield Text(f"\nThe numbers behind a finding:\n{next(fits, forms[-1])}", style="dim")
 
 
 def _shortened(name: str, width: int) -> str:
