@@ -57,4 +57,4 @@ SELECT
 FROM part_mean AS p
 INNER JOIN device AS d ON p.device_id = d.device_id
 WHERE p.ms > 0
-ORDER BY device_index, ms DESC
+ORDER BY device_index, ms DESC, part, role, cause

@@ -20,4 +20,4 @@ SELECT
 FROM budget_part AS b
 INNER JOIN device AS d ON b.device_id = d.device_id
 GROUP BY ALL
-ORDER BY device_index, iteration_index, ms DESC
+ORDER BY device_index, iteration_index, ms DESC, part, role, cause

@@ -34,4 +34,4 @@ INNER JOIN idle_gap AS g ON c.gap_id = g.gap_id
 INNER JOIN device AS d ON c.device_id = d.device_id
 LEFT JOIN gpu_op ON g.next_op_id = gpu_op.op_id
 LEFT JOIN op_name ON gpu_op.name_id = op_name.name_id
-ORDER BY idle_ms DESC
+ORDER BY idle_ms DESC, g.start_ns, cause, call

@@ -31,4 +31,4 @@ INNER JOIN device AS d ON o.device_id = d.device_id
 LEFT JOIN op_name AS n ON o.name_id = n.name_id
 LEFT JOIN host_range AS launched ON g.launch_range_id = launched.range_id
 LEFT JOIN host_range AS captured ON g.capture_range_id = captured.range_id
-ORDER BY o.start_ns
+ORDER BY o.start_ns, o.op_id

@@ -24,4 +24,4 @@ SELECT
 FROM host_mark AS m
 LEFT JOIN process AS p ON m.process_id = p.process_id
 LEFT JOIN thread_info AS t ON m.thread_id = t.thread_id
-ORDER BY m.at_ns
+ORDER BY m.at_ns, m.mark_id

@@ -35,4 +35,4 @@ SELECT
     p.is_steady
 FROM phase_instance AS p
 INNER JOIN device AS d ON p.device_id = d.device_id
-ORDER BY device_index, start_ms
+ORDER BY device_index, start_ms, phase, p.range_id

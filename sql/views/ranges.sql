@@ -47,4 +47,4 @@ LEFT JOIN name_role ON r.domain = name_role.domain AND split_part(r.name, ', ', 
 LEFT JOIN process AS p ON r.process_id = p.process_id
 LEFT JOIN thread_info AS t ON r.thread_id = t.thread_id
 LEFT JOIN thread_info AS closer ON r.end_thread_id = closer.thread_id
-ORDER BY r.start_ns
+ORDER BY r.start_ns, r.range_id
