@@ -109,6 +109,13 @@ def test_pages_overwritten_with_noise(tmp_path: Path) -> None:
     assert "damaged" in str(refusal(path))
 
 
+def test_a_schema_that_is_no_text(tmp_path: Path) -> None:
+    """SQLite's own message quotes the damaged bytes."""
+    broken = b"CREATE TABLE CUPTI_ACTIVITY", b"CREATE TAB\x80E \xff\xfe\x80UPTI_ACTIVI"
+    path = damaged(tmp_path / "run.sqlite", lambda content: content.replace(*broken))
+    assert "damaged" in str(refusal(path))
+
+
 def test_a_recorders_report_named_as_an_export(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     path.write_bytes(b"\x08\x96\x01\x12\x00\x00\x1a\x07binary\x00stuff" * 300)

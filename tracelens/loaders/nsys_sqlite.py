@@ -61,7 +61,7 @@ class NsysSqlite:
                 db.execute("PRAGMA cell_size_check = ON")
                 db.text_factory = lambda b: b.decode("utf-8", "replace")
                 yield db
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes damaged names
             raise TracelensError(
                 f"{self._path} is a damaged SQLite database ({error})",
                 hint=f"copy it again, or export it again: {EXPORT}",

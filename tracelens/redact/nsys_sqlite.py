@@ -40,7 +40,7 @@ def write(source: Path, target: Path, rename_kernels: bool, *, is_zipped: bool) 
         try:
             copy = _Copy(db, rename_kernels)
             copy.run()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise TracelensError(
                 f"{source} is damaged ({error})",
                 hint="copy or export it again: nsys export --type sqlite REPORT.nsys-rep",
