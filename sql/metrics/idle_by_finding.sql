@@ -4,15 +4,16 @@
 -- reads: idle_cause, iteration_window, examined_iteration
 -- row:   one finding on one device, over its steady iterations
 --
--- device_id   BIGINT   the device
--- finding     VARCHAR  id of the finding, or profiler
--- median_ns   DOUBLE   idle time in the median iteration, iterations without any counted as zero
--- mean_ns     DOUBLE   idle time in the mean iteration
--- max_ns      BIGINT   idle time in the worst iteration
--- calls       DOUBLE   calls that held the host with such idle time behind them, an iteration
--- call_name   VARCHAR  the call with most of it, NULL where the host made none
--- role        VARCHAR  role of the operations that it held up most
--- open_range  VARCHAR  the range on the host that was open for most of it, NULL where none was
+-- device_id     BIGINT   the device
+-- finding       VARCHAR  id of the finding, or profiler
+-- median_ns     DOUBLE   idle time in the median iteration, iterations without any counted as zero
+-- mean_ns       DOUBLE   idle time in the mean iteration
+-- max_ns        BIGINT   idle time in the worst iteration
+-- calls         DOUBLE   calls that held the host with such idle time behind them, an iteration
+-- call_name     VARCHAR  the call with most of it, NULL where the host made none
+-- role          VARCHAR  role of the operations that it held up most
+-- open_range    VARCHAR  the range on the host that was open for most of it, NULL where none was
+-- python_frame  VARCHAR  the Python code that the host was in for most of it, NULL where no stacks were recorded
 WITH counted AS (
     SELECT w.device_id, w.iteration_index
     FROM iteration_window AS w
@@ -29,6 +30,7 @@ piece AS (
         c.call_name,
         c.role,
         c.open_range,
+        c.python_frame,
         sum(c.idle_ns) AS idle_ns
     FROM idle_cause AS c
     INNER JOIN counted AS w ON c.device_id = w.device_id AND c.iteration_index = w.iteration_index
@@ -84,13 +86,18 @@ by_role AS (
 by_range AS (
     -- being between phases is a place as well
     SELECT device_id, finding, coalesce(open_range, '') AS open_range, sum(idle_ns) AS ns FROM piece GROUP BY ALL
+),
+
+by_frame AS (
+    SELECT device_id, finding, python_frame, sum(idle_ns) AS ns FROM piece WHERE python_frame IS NOT NULL GROUP BY ALL
 )
 
 SELECT
     f.*,
     c.call_name,
     r.role,
-    n.open_range
+    n.open_range,
+    p.python_frame
 FROM figures AS f
 LEFT JOIN (SELECT device_id, finding, arg_max(call_name, ns) AS call_name FROM by_call GROUP BY ALL) AS c
     ON f.device_id = c.device_id AND f.finding = c.finding
@@ -98,3 +105,5 @@ LEFT JOIN (SELECT device_id, finding, arg_max(role, ns) AS role FROM by_role GRO
     ON f.device_id = r.device_id AND f.finding = r.finding
 LEFT JOIN (SELECT device_id, finding, nullif(arg_max(open_range, ns), '') AS open_range FROM by_range GROUP BY ALL) AS n
     ON f.device_id = n.device_id AND f.finding = n.finding
+LEFT JOIN (SELECT device_id, finding, arg_max(python_frame, ns) AS python_frame FROM by_frame GROUP BY ALL) AS p
+    ON f.device_id = p.device_id AND f.finding = p.finding

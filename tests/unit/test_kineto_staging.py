@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import PID, host, kernel, memcpy, memset, staged, trace_text, write_trace
 
+import tracelens
 from tracelens import sqlfiles
 from tracelens.engine import Engine
 from tracelens.loaders import open_source
@@ -226,6 +227,22 @@ def test_operators_with_shapes_and_the_forward_thread(path: Path) -> None:
         ("MmBackward0", 1, 5, 0, None),
         ("aten::t", 1, None, None, None),
     ]
+
+
+def test_python_frames_keep_their_names(path: Path) -> None:
+    events = [
+        kernel(5, 2),
+        host("python_function", 1, 8, "/home/a/train.py(12): step", Python_id=1),
+        host("python_function", 2, 3.5, "<built-in method mm of type object at 0x7f>", tid=20),
+        host("cpu_op", 3, 1, "aten::mm", tid=20),
+    ]
+    write_trace(path, events)
+    assert staged(path, "python_frame", "name", "thread_id", "start_ns", "end_ns") == [
+        ("/home/a/train.py(12): step", 0, 1000, 9000),
+        ("<built-in method mm of type object at 0x7f>", 1, 2000, 5500),
+    ]
+    frames = tracelens.open(path).sql("SELECT thread, duration_ms FROM python_frames")
+    assert frames.fetchall() == [(str(PID), 0.008), ("20", 0.0035)]
 
 
 def test_labels_of_annotated_graphs(path: Path) -> None:

@@ -25,6 +25,7 @@ SCHEMA: dict[str, dict[str, pa.DataType]] = {
     "cpu_op": {**_HOST, "sequence": _INT, "forward": _INT, "shapes_id": _INT},
     "annotation": {**_HOST, "finished": _TEXT},
     "overhead": _HOST,
+    "python_frame": _HOST,
     "memory": {
         "start": _INT, "thread": _INT, "device": _INT, "device_type": _INT, "bytes": _INT,
         "address": _INT,
@@ -54,6 +55,7 @@ TABLE_OF_CATEGORY = {
     "call",
     "privateuse1_driver": "call", "cpu_op": "cpu_op", "operator": "cpu_op", "user_annotation":
     "annotation",
+    "python_function": "python_frame",
     "overhead": "overhead", "cpu_instant_event": "memory", "cuda_sync": "sync", "cuda_event":
     "event_record",
 }  # fmt: skip

@@ -181,7 +181,7 @@ class Tables:
         texts = [None if f is None else str(f).lower() for f in finished]
         return self._host(events) | {"finished": pa.array(texts, pa.string())}
 
-    def _overhead(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
+    def _plain(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
         return self._host(events)
 
     def _memory(self, events: list[Event], args: list[Event]) -> dict[str, Any]:
@@ -208,7 +208,8 @@ _BUILDERS: dict[str, Callable[[Tables, list[Event], list[Event]], dict[str, Any]
     "call": Tables._call,
     "cpu_op": Tables._cpu_op,
     "annotation": Tables._annotation,
-    "overhead": Tables._overhead,
+    "overhead": Tables._plain,
+    "python_frame": Tables._plain,
     "memory": Tables._memory,
     "sync": Tables._sync,
     "event_record": Tables._event_record,

@@ -29,6 +29,8 @@ _ARGUMENTS = {
     "wait_on_stream", "wait_on_cuda_event_record_corr_id", "event_id", "labels", "sort_index",
 }  # fmt: skip
 """What the loader reads of an event, and what orders it in a viewer."""
+_STACKS = "python_frame"
+"""Left out though it is read: source files and functions tell more than the analysis needs."""
 _PLACE = ("ph", "cat", "pid", "tid", "id")
 _HEADER = {
     "schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "cuda_runtime_version",
@@ -89,7 +91,7 @@ class _Copy:
         category = event.get("cat")
         table = TABLE_OF_CATEGORY.get(str(category).lower())
         is_name = event.get("ph") == "M"
-        if not (table or is_name or category == "Trace"):
+        if table == _STACKS or not (table or is_name or category == "Trace"):
             self.left_out[str(category or event.get("ph"))] += 1
             return None
         kept: Event = {key: event[key] for key in _PLACE if key in event}

@@ -54,6 +54,12 @@ class Idle:
         """The idle time of the worst iteration."""
         return Evidence("longest_in_one_iteration", ms(self.row["max_ns"]), "ms")
 
+    @property
+    def python_frame(self) -> list[Evidence]:
+        """The Python code that the host was in for most of it, where stacks were recorded."""
+        frame = self.row["python_frame"]
+        return [Evidence("python_frame", frame)] if frame else []
+
     def evidence(self, name: str) -> list[Evidence]:
         """The idle time under the name that says what it is, and its share of the period."""
         share = self.steady.share(self.ms)

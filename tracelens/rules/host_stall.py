@@ -45,7 +45,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         title=f"The host is busy elsewhere for {idle.of_period}"
         + (f", inside '{place}'" if place else ", outside its phases"),
         **idle.worth.fields,
-        evidence=[*idle.evidence("idle_while_host_is_silent"), idle.longest],
+        evidence=[*idle.evidence("idle_while_host_is_silent"), idle.longest, *idle.python_frame],
         where=idle.steady.where(ranges=[place] if place else []),
         explanation="No CUDA call was made on any thread for far longer than the distance of two "
         "launches, while the GPU had finished its queue. The host was computing, or waiting for "

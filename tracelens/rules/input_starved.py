@@ -43,7 +43,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         id=ID,
         title=f"The GPU waits {idle.of_period} for its next batch",
         **idle.worth.fields,
-        evidence=[*idle.evidence("idle_waiting_for_input"), idle.longest],
+        evidence=[*idle.evidence("idle_waiting_for_input"), idle.longest, *idle.python_frame],
         where=idle.steady.where(ranges=[place] if place else []),
         explanation="The GPU had finished all queued work and the host launched nothing: between "
         "two iterations, or inside its data phase, it made no CUDA call at all. Time on the GPU "

@@ -2,19 +2,21 @@
 or was silent.
 
 reads: examined_op, examined_call, examined_iteration, examined_span, api_kind, iteration,
-       user_range, os_call
+       user_range, os_call, python_frame
 row:   one call, or one silence between two calls; they do not overlap on a device
 
-device_id  BIGINT   the device that is fed
-start_ns   BIGINT   start on the trace clock
-end_ns     BIGINT   end
-cause      VARCHAR  sync, allocator, input or host
-finding    VARCHAR  the finding that its cost belongs to
-call_id    BIGINT   the call, NULL for a silence
-call_name  VARCHAR  its name, NULL for a silence
-thread_id  BIGINT   the calling thread; for a silence, the thread of the next call
-os_call    VARCHAR  the call into the operating system that held that thread for most of it, NULL
-                    where none did or none were traced
+device_id     BIGINT   the device that is fed
+start_ns      BIGINT   start on the trace clock
+end_ns        BIGINT   end
+cause         VARCHAR  sync, allocator, input or host
+finding       VARCHAR  the finding that its cost belongs to
+call_id       BIGINT   the call, NULL for a silence
+call_name     VARCHAR  its name, NULL for a silence
+thread_id     BIGINT   the calling thread; for a silence, the thread of the next call
+os_call       VARCHAR  the call into the operating system that held that thread for most of it, NULL
+                       where none did or none were traced
+python_frame  VARCHAR  for a silence, file(line): function of the innermost Python code that the
+                       thread was in at its middle, NULL where none was or none was recorded
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ import polars as pl
 
 from tracelens.options import Options
 from tracelens.settings import Settings
-from tracelens.steps import _findings, _intervals
+from tracelens.steps import _findings, _intervals, _python
 from tracelens.steps._host import CALL_FRAMES, device_calls, holding_calls, spans
 
-READS = (*CALL_FRAMES, "iteration", "user_range", "os_call")
+READS = (*CALL_FRAMES, "iteration", "user_range", "os_call", "python_frame")
 
 SCHEMA = {
     "device_id": pl.Int64,
@@ -40,12 +42,14 @@ SCHEMA = {
     "call_name": pl.String,
     "thread_id": pl.Int64,
     "os_call": pl.String,
+    "python_frame": pl.String,
 }
 
 
 def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settings) -> pl.DataFrame:
     """The pauses of every device's host, by device and start."""
     frames = {name: frames[name] for name in READS}
+    frames["python_frame"] = _python.code_frames(frames["python_frame"])
     parts = [_pauses(here, device, settings) for device, here in spans(frames)]
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
 
@@ -61,6 +65,7 @@ def _pauses(frames: Mapping[str, pl.DataFrame], device_id: int, settings: Settin
         .rename({"name": "call_name"})
     )
     silences = _silences(frames, calls, ops, settings)
+    silences = _python.with_frames(silences, frames["python_frame"])
     pauses = pl.concat([held, silences], how="diagonal")
     return (
         _with_os_calls(pauses, frames["os_call"])

@@ -22,6 +22,8 @@ open_range       VARCHAR  the range opened last on that thread, if still open, e
                           next operation; NULL where the host was silent outside all phases
 os_call          VARCHAR  what the host spent most of that pause in, where calls into the operating
                           system were traced
+python_frame     VARCHAR  file(line): function of the Python code that the host was in, in the
+                          middle of a silence, where stacks were recorded
 
 Where the clocks of host and GPU disagree (clock_skew) every cause is ``unknown``, and so is that of
 a gap in which a CUDA graph ran of which nothing was recorded: the device need not have been idle.
@@ -75,6 +77,7 @@ SCHEMA = {
     "end_ns": pl.Int64,
     "open_range": pl.String,
     "os_call": pl.String,
+    "python_frame": pl.String,
 }
 _PIECE = ("gap_id", "iteration_index", "pause", "given", "profiled")
 """Pieces of a gap that agree in these are one row."""
@@ -197,6 +200,7 @@ def _named(pieces: pl.DataFrame, pauses: pl.DataFrame, gaps: pl.DataFrame) -> pl
         "call_name",
         "thread_id",
         "os_call",
+        "python_frame",
         pause_ns=pl.col("end_ns") - pl.col("start_ns"),
     )
     of_gap = gaps.select("gap_id", "role", "phase", "^next_.*$")
