@@ -49,7 +49,7 @@ def commands() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, and leave with its exit status."""
-    # The collector would look through all that is imported, again and again, to free next to nothing.
+    # the collector would look through all imports again and again, to free next to nothing
     gc.set_threshold(100_000, 50, 50)
     given = sys.argv[1:] if arguments is None else list(arguments)
     raise SystemExit(run(given))
