@@ -2,9 +2,10 @@
 
 usage: torch_profiler.py TRACE.json.gz [COPIES] [--peer PYTHON]
 
-Each measurement is a process of its own: wall clock, processor time, and peak memory. With COPIES
-the trace is first made longer, by repeating its events at shifted times. PYTHON is an interpreter
-that has HTA installed.
+Each measurement is a process of its own, once: wall clock, processor time of all threads, and peak
+memory. With COPIES the trace is first made longer, by repeating its events at shifted times. PYTHON
+is an interpreter that has HTA installed: its loading and temporal breakdown are set against the
+whole of ``tracelens analyze --no-cache``. NOTES.md has results.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ LOADER = (
     "import sys; from tracelens.loaders import open_source; "
     "open_source(sys.argv[1]).load(['gpu_op'])"
 )
-ANALYZE = "import sys, tracelens; tracelens.open(sys.argv[1], cache=False).report()"
+ANALYZE = (
+    "import sys; from tracelens.cli import main; "
+    "sys.argv[1:] = ['analyze', '--no-cache', *sys.argv[1:]]; main()"
+)
 PEER = """
 import sys
 from hta.trace_analysis import TraceAnalysis
@@ -56,8 +60,9 @@ def _shifted(events: bytes, copy: int) -> bytes:
     return re.sub(rb'"(ts|correlation)": ?(\d+)', shift, events)
 
 
-def measure(what: str, python: str, code: str, path: Path) -> None:
-    """Print wall and processor seconds and peak memory of a program that is given the trace."""
+def measure(what: str, python: str, code: str, path: Path) -> tuple[float, float]:
+    """Wall and processor seconds of a program that is given the trace: printed, with its peak
+    memory, and returned."""
     begun = time.perf_counter()
     process = subprocess.Popen(
         [python, "-c", code, str(path)], cwd=ROOT, stderr=subprocess.DEVNULL, stdout=sys.stderr
@@ -68,6 +73,7 @@ def measure(what: str, python: str, code: str, path: Path) -> None:
     failed = f"  exit status {process.returncode}" if process.returncode else ""
     peak_mb = used.ru_maxrss / 1e3
     print(f"{what:20} {wall:7.2f} s  {cpu:7.2f} s cpu  {peak_mb:7.0f} MB{failed}", flush=True)
+    return wall, cpu
 
 
 def main() -> None:
@@ -82,9 +88,11 @@ def main() -> None:
         print(f"{path.stat().st_size / 1e6:.0f} MB")
         measure("orjson.loads", sys.executable, ORJSON, path)
         measure("tracelens, loading", sys.executable, LOADER, path)
-        measure("tracelens, report", sys.executable, ANALYZE, path)
+        own = measure("tracelens analyze", sys.executable, ANALYZE, path)
         if given.peer:
-            measure("HTA, breakdown", given.peer, PEER, path)
+            peer = measure("HTA, breakdown", given.peer, PEER, path)
+            wall, cpu = (theirs / ours for theirs, ours in zip(peer, own, strict=True))
+            print(f"HTA / tracelens      {wall:7.1f} x  {cpu:7.1f} x cpu")
 
 
 if __name__ == "__main__":

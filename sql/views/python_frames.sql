@@ -20,4 +20,4 @@ SELECT
 FROM python_frame AS f
 LEFT JOIN process AS p ON f.process_id = p.process_id
 LEFT JOIN thread_info AS t ON f.thread_id = t.thread_id
-ORDER BY f.start_ns
+ORDER BY f.start_ns, f.frame_id

@@ -58,6 +58,10 @@ def test_a_silence_names_the_innermost_code_still_open(tmp_path: Path) -> None:
 def test_the_finding_shows_the_line_without_its_folders(tmp_path: Path) -> None:
     report = tracelens.open(stalled(tmp_path / "trace.json")).report()
     assert evidence(report)["python_frame"] == "metric.py(88): metric"
+    assert (
+        "Python frame with most of that time: metric.py(88): metric."
+        in report["diagnoses"][0]["explanation"]
+    )
     assert "/home/a" not in json.dumps(report)
 
 

@@ -77,8 +77,8 @@ class Tables:
         self, category: Any, events: list[Event]
     ) -> tuple[list[Event], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The events that have a time, with start and end."""
-        start = nanoseconds([e.get("ts") for e in events])
-        duration = nanoseconds([e.get("dur", 0) for e in events])
+        start = nanoseconds(_values(events, "ts"))
+        duration = nanoseconds(_values(events, "dur", 0))
         if start is None or duration is None:
             events = [e for e in events if _has_times(e)]
             start = nanoseconds([e["ts"] for e in events])
@@ -94,8 +94,8 @@ class Tables:
         start: npt.NDArray[np.int64],
         end: npt.NDArray[np.int64],
     ) -> None:
-        args = [e.get("args") or _NONE for e in events]
-        if any(a.__class__ is not dict for a in args):
+        args = _values(events, "args", _NONE)
+        if set(map(type, args)) != {dict}:
             args = [a if isinstance(a, dict) else _NONE for a in args]
         columns: dict[str, Any] = {"start": start, "end": end}
         if table in _KINDS:
@@ -115,14 +115,14 @@ class Tables:
 
     def _host(self, events: list[Event]) -> dict[str, Any]:
         threads = self.threads
-        pairs = [(e.get("pid"), e.get("tid")) for e in events]
+        pairs = list(zip(_values(events, "pid"), _values(events, "tid"), strict=True))
         try:
             keys = [threads[p] for p in pairs]
         except TypeError:
             keys = [threads[str(p), str(t)] for p, t in pairs]
         return {
             "thread": pa.array(keys, pa.int64()),
-            "name_id": self._texts([e.get("name") for e in events]),
+            "name_id": self._texts(_values(events, "name")),
         }
 
     def _operation(self, kind: int, events: list[Event], args: list[Event]) -> dict[str, Any]:
@@ -136,8 +136,8 @@ class Tables:
         columns = {
             "place": places,
             "kind": np.full(count, kind),
-            "name_id": self._texts([e.get("name") for e in events]),
-            "lane_pid": integers([e.get("pid") for e in events]),
+            "name_id": self._texts(_values(events, "name")),
+            "lane_pid": integers(_values(events, "pid")),
             "label_id": self._texts([a.get("name") for a in args]),
             "phase_id": self._texts([a.get("autograd_phase") for a in args]),
             "grid": pa.array([volume(a.get("grid")) for a in args], pa.int64()),
@@ -214,6 +214,14 @@ _BUILDERS: dict[str, Callable[[Tables, list[Event], list[Event]], dict[str, Any]
     "sync": Tables._sync,
     "event_record": Tables._event_record,
 }
+
+
+def _values(events: list[Event], key: str, default: Any = None) -> list[Any]:
+    """What events have under a key that most kinds always have: to ask for it is slower."""
+    try:
+        return [e[key] for e in events]
+    except KeyError:
+        return [e.get(key, default) for e in events]
 
 
 def _integers(args: list[Event], **keys: str) -> dict[str, Any]:

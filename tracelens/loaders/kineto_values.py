@@ -15,6 +15,7 @@ _MAX_EXACT_US = 2.0**43
 """Below this, a double of microseconds tells every nanosecond from the next."""
 _MAX_US = 9.2e15
 _TID_BITS = 24
+_WHOLE = {int, bool}
 
 
 class InexactTimesError(Exception):
@@ -114,7 +115,7 @@ def as_integer(value: Any) -> int | None:
 
 def volume(value: Any) -> int | None:
     """Blocks of a grid or threads of a block, from its three sides."""
-    if not isinstance(value, list) or not all(isinstance(side, int) for side in value):
+    if value.__class__ is not list or not {*map(type, value)} <= _WHOLE:
         return None
     product = math.prod(value)
     return product if value and product < 1 << 63 else None

@@ -55,6 +55,12 @@ class Idle:
         return Evidence("longest_in_one_iteration", ms(self.row["max_ns"]), "ms")
 
     @property
+    def in_python(self) -> str:
+        """A sentence on that code, to stand behind others; empty where no stacks were recorded."""
+        frame = self.row["python_frame"]
+        return f" The Python frame with most of that time: {frame}." if frame else ""
+
+    @property
     def python_frame(self) -> list[Evidence]:
         """The Python code that the host was in for most of it, where stacks were recorded."""
         frame = self.row["python_frame"]

@@ -49,7 +49,7 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         where=idle.steady.where(ranges=[place] if place else []),
         explanation="No CUDA call was made on any thread for far longer than the distance of two "
         "launches, while the GPU had finished its queue. The host was computing, or waiting for "
-        "something that is not the GPU.",
+        f"something that is not the GPU.{idle.in_python}",
         hypothesis="Work that is not dispatch runs inside the phase: CPU arithmetic, logging, "
         "a lock, compilation.",
         next_steps=[

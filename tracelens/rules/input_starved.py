@@ -47,7 +47,8 @@ def check(frames: Frames) -> Iterator[Diagnosis]:
         where=idle.steady.where(ranges=[place] if place else []),
         explanation="The GPU had finished all queued work and the host launched nothing: between "
         "two iterations, or inside its data phase, it made no CUDA call at all. Time on the GPU "
-        "is bounded by how fast batches arrive, so faster kernels would only wait longer.",
+        "is bounded by how fast batches arrive, so faster kernels would only wait longer."
+        + idle.in_python,
         hypothesis="The batch is prepared in the training process, or the data-loader workers are "
         "slower than the GPU.",
         next_steps=[
