@@ -14,7 +14,7 @@ import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -95,8 +95,10 @@ class Engine:
 
     def need(self, *names: str) -> None:
         """Build these relations and all that they read, unless they are there already."""
-        self._prefetch(names)
-        for name in names:
+        missing = [name for name in names if name not in self._built]
+        if missing:
+            self._prefetch(missing)
+        for name in missing:
             self._build(name)
 
     def frame(self, name: str) -> pl.DataFrame:
@@ -114,8 +116,11 @@ class Engine:
         kept = {name: self._kept(name) for name in wanted}
         missing = [name for name, frame in kept.items() if frame is None]
         self._lifetimes = Lifetimes(missing, self.reads, _is_view) if in_passing else None
-        self.need(*missing)
-        self._lifetimes = None
+        try:
+            self.need(*missing)
+        finally:
+            # whatever interrupts it, what is asked for later is kept
+            self._lifetimes = None
         made = {name: self._newly_made(name) for name in missing}
         if made and self._cache is not None:
             self._cache.prune()
@@ -133,10 +138,15 @@ class Engine:
         return frame
 
     def _cache_key(self, name: str) -> str:
+        return f"{name}.{self._choices}"
+
+    @cached_property
+    def _choices(self) -> str:
+        """A short name for all that decides a frame beside the files' content."""
         phases = self.options.phases
         patterns = phases.read_bytes() if phases is not None and phases.is_file() else b""
         ranks = [source.info.rank_in_name for source in self.sources]
-        return f"{name}.{key_of(self.options, patterns, self.settings, ranks)}"
+        return key_of(self.options, patterns, self.settings, ranks)
 
     def frame_of(self, query: str) -> pl.DataFrame:
         """The answer of a query as a polars frame."""

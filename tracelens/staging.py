@@ -42,9 +42,11 @@ class Stager:
 
     def prefetch(self, names: Iterable[str]) -> None:
         """Read all raw tables that these relations will need at once, so that reading overlaps."""
-        self._wanted.update(name for name in names if self._kept(name) is None)
+        # what is wanted already has its tables until it is filled
+        new = {name for name in set(names) - self._wanted if self._kept(name) is None}
+        self._wanted |= new
         for source_id in range(len(self._sources)):
-            self._load(source_id, self._raw_tables(source_id, self._wanted))
+            self._load(source_id, self._raw_tables(source_id, new))
 
     def fill(self, name: str) -> None:
         """Make a staging relation from every file of the run, or from what an earlier run kept."""
