@@ -6,12 +6,14 @@ What becomes NULL is then lost as a missing value is: staging knows what to do w
 
 from __future__ import annotations
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _EPOCH = 1 << 61
 """Nanoseconds: the year 2043, for clocks that count from 1970."""
-_LONGEST_NS = 1 << 53
+LONGEST_NS = 1 << 53
 """Over a hundred days: no operation, call or range that ended took so long."""
 _DIMENSION = 1 << 31
 _ROW = 1 << 39
@@ -31,6 +33,8 @@ LIMITS: dict[str, tuple[int, int]] = {
 
 def plausible(table: pa.Table) -> pa.Table:
     """The table with NULL for every number outside its column's limits, and for infinities."""
+    import pyarrow as pa
+
     for place, name in enumerate(table.column_names):
         column = table.column(place)
         if name in LIMITS and pa.types.is_integer(column.type):
@@ -45,18 +49,22 @@ def plausible(table: pa.Table) -> pa.Table:
 
 def _without_endless(table: pa.Table) -> pa.Table:
     """Rows that end unbelievably late have no end."""
+    import pyarrow.compute as pc
+
     if not {"start", "end"} <= set(table.column_names):
         return table
     length = pc.subtract(table.column("end"), table.column("start"))
     longest = pc.max(length).as_py()
-    if longest is None or longest <= _LONGEST_NS:
+    if longest is None or longest <= LONGEST_NS:
         return table
     place = table.column_names.index("end")
-    is_short = pc.less_equal(length, _LONGEST_NS)
+    is_short = pc.less_equal(length, LONGEST_NS)
     return _replaced(table, place, pc.if_else(is_short, table.column(place), None))
 
 
 def _within(column: pa.ChunkedArray, least: float, greatest: float) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
     found = pc.min_max(column).as_py()
     low, high = found["min"], found["max"]
     if low is None or (least <= low and high <= greatest):

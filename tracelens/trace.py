@@ -63,9 +63,9 @@ def open(
         phases=None if phases is None else Path(phases),
         samples_per_iteration=samples_per_iteration,
     )
-    store = _store_for(cache)
-    sources = [_opened(name, store, progress) for name in expand(named)]
-    kept = _cache_for([source.info.path for source in sources], cache)
+    store = store_for(cache)
+    sources = [opened(name, store, progress) for name in expand(named)]
+    kept = cache_for([source.info.path for source in sources], cache)
     return Trace(Engine(sources, options, cache=kept, memory_limit=memory_limit), store)
 
 
@@ -303,7 +303,7 @@ class Trace:
         return _notebook.render(self.report())
 
 
-def _store_for(cache: PathLike | bool) -> Store:
+def store_for(cache: PathLike | bool) -> Store:
     """Where local copies are kept: beside the cache, or nowhere for longer than needed."""
     from tracelens.inputs import Store, user_store
 
@@ -312,7 +312,8 @@ def _store_for(cache: PathLike | bool) -> Store:
     return Store(None if cache is False else Path(f"{cache}-inputs"))
 
 
-def _opened(name: str, store: Store, progress: Progress | None) -> Source:
+def opened(name: str, store: Store, progress: Progress | None) -> Source:
+    """One recording of any format and from anywhere, opened; its content is not read yet."""
     from tracelens.inputs import localise, shown
     from tracelens.loaders import open_source
 
@@ -323,7 +324,8 @@ def _opened(name: str, store: Store, progress: Progress | None) -> Source:
     return source
 
 
-def _cache_for(files: Sequence[Path], wanted: PathLike | bool) -> Cache | None:
+def cache_for(files: Sequence[Path], wanted: PathLike | bool) -> Cache | None:
+    """Where what these files give is kept: the user's cache, another folder, or nowhere."""
     from tracelens.cache import Cache, default_root
 
     if wanted is False:

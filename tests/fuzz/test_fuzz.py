@@ -21,6 +21,10 @@ from hypothesis import strategies as st
 from reports import SECONDS, check, check_damaged, examples
 from traces import host, kernel, trace_text
 
+from tracelens import contents
+from tracelens.engine import Engine
+from tracelens.loaders import open_source
+
 KINDS = 4
 """The kinds of input below that take their share of the long run."""
 
@@ -48,10 +52,23 @@ def test_bent_tables() -> None:
         def bent_tables(edits: list[Any], dropped: list[tuple[str, str]]) -> None:
             with scratch() as path:
                 check(bend(path, edits, dropped))
+                check_contents(path)
 
         bent_tables()
 
     for_a_while(once)
+
+
+def check_contents(path: Path) -> None:
+    """`info` counts such an export in the database itself, and as staging would."""
+    counted, staged = (
+        open_source(path).contents(),
+        contents.staged(Engine([open_source(path)])),
+    )
+    assert counted is not None
+    assert dict(counted.rows) == dict(staged.rows)
+    assert (counted.start_ns, counted.end_ns) == (staged.start_ns, staged.end_ns)
+    assert counted.devices == staged.devices
 
 
 def test_damaged_bytes(sample_traces: Path) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from tracelens.cli import _common
 
 if TYPE_CHECKING:
-    from tracelens.trace import Trace
+    from tracelens.loaders import Source, SourceInfo
+    from tracelens.loaders.contents import Contents
 
 
 @click.command(short_help="What is in a recording, what is missing, and what that prevents.")
@@ -24,61 +25,65 @@ def command(files: tuple[str, ...], no_cache: bool, memory_limit: str | None) ->
       tracelens info run.sqlite
     """
     from tracelens.inputs import expand
-    from tracelens.trace import open as open_trace
+    from tracelens.trace import opened, store_for
 
+    store = store_for(not no_cache)
     for place, path in enumerate(expand(files)):
         with _common.working("reading") as progress:
-            text = "\n".join(
-                _lines(
-                    open_trace(
-                        path, cache=not no_cache, memory_limit=memory_limit, progress=progress
-                    )
-                )
-            )
+            source = opened(path, store, progress)
+            found = source.contents() or _staged(source, no_cache, memory_limit)
+        text = "\n".join(_lines(source.info, found))
         _common.write(f"{chr(10) if place else ''}{text}\n", None)
 
 
-def _lines(trace: Trace) -> Iterator[str]:
-    from tracelens.contents import contents, missing
+def _staged(source: Source, no_cache: bool, memory_limit: str | None) -> Contents:
+    """What a file holds that has to be loaded for it."""
+    from tracelens.contents import staged
+    from tracelens.engine import Engine
+    from tracelens.trace import cache_for
+
+    cache = cache_for([source.info.path], not no_cache)
+    return staged(Engine([source], cache=cache, memory_limit=memory_limit))
+
+
+def _lines(info: SourceInfo, found: Contents) -> Iterator[str]:
+    from tracelens.contents import KINDS, missing
     from tracelens.reports._words import clean, count
 
-    yield from _head(trace)
-    found = contents(trace.engine)
+    yield from _head(info, found)
     yield "\nRecorded"
-    yield from (f"  {count(c.rows):>12}  {c.what}" for c in found if c.rows)
-    if absent := missing(found):
+    numbers = ((kind, found.rows[kind.what]) for kind in KINDS)
+    yield from (
+        f"  {count(number):>12}  {kind.named(number)}" for kind, number in numbers if number
+    )
+    absent = list(missing(found, is_torch=info.staging == "kineto"))
+    if absent:
         yield "\nMissing"
-    for content in absent:
-        yield f"  {content.what}: {content.lost}"
-        yield f"      record: {content.advice}"
+    for lack in absent:
+        yield f"  {lack.what}: {lack.lost}"
+        yield f"      record: {lack.advice}"
     if absent:
         yield "  docs/recording.md says which commands record what, question by question"
-    if trace.engine.sources[0].info.notes:
+    if info.notes:
         yield "\nNotes"
-    for _, message, advice in trace.engine.sources[0].info.notes:
+    for _, message, advice in info.notes:
         yield f"  {clean(message)} {clean(advice)}"
 
 
-def _head(trace: Trace) -> Iterator[str]:
+def _head(info: SourceInfo, found: Contents) -> Iterator[str]:
     from tracelens.reports._words import clean, ms, plural
 
-    info = trace.engine.sources[0].info
     size = info.path.stat().st_size / 1e6 if info.path.is_file() else None
     yield clean(info.shown) + ("" if size is None else f" ({size:,.1f} MB)")
     yield f"{clean(info.producer or info.format)}, read as {info.format}"
-    ((start, end),) = _rows(trace, "SELECT start_ns, end_ns FROM trace_count")
-    yield f"{ms((end - start) / 1e6)} ms recorded" if start is not None else "no event recorded"
-    devices = _rows(
-        trace, "SELECT device_index, process_name, ordinal, name, rank, operations FROM devices"
-    )
-    for index, process, ordinal, name, rank, operations in devices:
-        of_rank = "" if rank is None else f" of rank {rank}"
+    if found.start_ns is None or found.end_ns is None:
+        yield "no event recorded"
+    else:
+        yield f"{ms((found.end_ns - found.start_ns) / 1e6)} ms recorded"
+    for index, device in enumerate(found.devices):
+        of_rank = "" if device.rank is None else f" of rank {device.rank}"
         yield (
-            f"device {index}: GPU {ordinal} of {clean(process) or 'a process'}{of_rank}, "
-            f"{clean(name) or 'name not recorded'}, {plural(operations, 'operation')}"
+            f"device {index}: GPU {device.ordinal} of {clean(device.process_name) or 'a process'}"
+            f"{of_rank}, {clean(device.name) or 'name not recorded'}, "
+            f"{plural(device.operations, 'operation')}"
         )
-
-
-def _rows(trace: Trace, query: str) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = trace.sql(query).fetchall()
-    return rows

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tracelens.loaders.contents import Contents
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,6 @@ class Source(Protocol):
 
     def load(self, tables: Iterable[str]) -> dict[str, pa.Table]:
         """Read raw tables: every column that staging may name, typed, and empty where absent."""
+
+    def contents(self) -> Contents | None:
+        """What the file holds, where that can be counted sooner than by loading it; else None."""

@@ -108,3 +108,8 @@ def find_table(name: str, present: Mapping[str, set[str]]) -> str | None:
             if candidate in present and set(spec.required) <= present[candidate]:
                 return candidate
     return None
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'

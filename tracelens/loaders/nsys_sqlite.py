@@ -5,22 +5,27 @@ Columns are found by name. What a version lacks comes out typed and empty.
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-import pyarrow as pa
 
 from tracelens.errors import TracelensError
 from tracelens.loaders import sqlite_header
 from tracelens.loaders.base import SourceInfo
 from tracelens.loaders.files import EXPORT
-from tracelens.loaders.nsys_schema import TABLES, find_table
+from tracelens.loaders.nsys_schema import TABLES, find_table, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tracelens.loaders.contents import Contents
+    from tracelens.loaders.nsys_contents import Job
 
 HEADER = b"SQLite format 3\x00"
 KNOWN_SCHEMA = (3, 28)
@@ -51,6 +56,20 @@ class NsysSqlite:
         with ThreadPoolExecutor(max_workers=max(1, len(wanted))) as pool:
             return dict(zip(wanted, pool.map(self._load_table, wanted), strict=True))
 
+    def contents(self) -> Contents:
+        """Count what is in it where it lies, in parts side by side."""
+        from tracelens.loaders import nsys_contents
+
+        return nsys_contents.contents(self._tables, self._run, self.info.rank_in_name)
+
+    def _run(self, jobs: list[Job]) -> list[Any]:
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            return list(pool.map(self._do, jobs))
+
+    def _do(self, job: Job) -> Any:
+        with self._opened() as db:
+            return job(lambda query: db.execute(query).fetchall())
+
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         """A connection that neither writes nor runs what a hostile schema says."""
@@ -72,7 +91,7 @@ class NsysSqlite:
             query = "SELECT name FROM sqlite_master WHERE type = 'table'"
             names = [name for (name,) in db.execute(query)]
             found = {
-                n: {row[1] for row in db.execute(f"PRAGMA table_info({_quoted(n)})")} for n in names
+                n: {row[1] for row in db.execute(f"PRAGMA table_info({quoted(n)})")} for n in names
             }
         if not {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA"} & set(found):
             raise TracelensError(
@@ -87,17 +106,19 @@ class NsysSqlite:
         if table is None or not {"name", "value"} <= self._tables[table]:
             return {}
         with self._opened() as db:
-            rows = db.execute(f"SELECT name, value FROM {_quoted(table)}").fetchall()
+            rows = db.execute(f"SELECT name, value FROM {quoted(table)}").fetchall()
         return {str(name): str(value) for name, value in rows}
 
     def _load_table(self, name: str) -> pa.Table:
+        import pyarrow as pa
+
         spec = TABLES[name]
         actual = find_table(name, self._tables)
         types = {c: getattr(pa, t)() for c, t in spec.columns.items()}
         if actual is None:
             return pa.table({c: pa.array([], t) for c, t in types.items()})
         present = [c for c in spec.columns if c in self._tables[actual]]
-        query = f"SELECT {', '.join(map(_quoted, present))} FROM {_quoted(actual)}"
+        query = f"SELECT {', '.join(map(quoted, present))} FROM {quoted(actual)}"
         table = self._read(query, {c: types[c] for c in present})
         columns = {
             c: table.column(c).cast(t) if c in present else pa.nulls(table.num_rows, t)
@@ -106,6 +127,8 @@ class NsysSqlite:
         return pa.table(columns)
 
     def _read(self, query: str, types: dict[str, pa.DataType]) -> pa.Table:
+        import pyarrow as pa
+
         if self._is_plain_file():
             table = _read_fast(self._path, query, types)
             if table is not None:
@@ -138,6 +161,7 @@ def newer_schema(path: Path, version: str) -> Iterator[tuple[str, str, str]]:
 def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Table | None:
     """What connectorx reads, ``None`` where it can't: mixed types, a value too large, damage."""
     import connectorx
+    import pyarrow as pa
 
     url = f"sqlite://{quote(str(path.absolute()))}"
     try:
@@ -155,6 +179,8 @@ def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Tabl
 def _read_slowly(
     db: sqlite3.Connection, query: str, types: dict[str, pa.DataType]
 ) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
     cursor = db.execute(query)
     while rows := cursor.fetchmany(_BATCH_ROWS):
         columns = [
@@ -166,6 +192,8 @@ def _read_slowly(
 
 def _coerced(value: Any, wanted: pa.DataType) -> Any:
     """A value as the column's type, or None where it is of another kind."""
+    import pyarrow as pa
+
     if pa.types.is_string(wanted):
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
@@ -176,7 +204,3 @@ def _coerced(value: Any, wanted: pa.DataType) -> Any:
         return float(value)
     whole = isinstance(value, int) or (value.is_integer() and abs(value) < 2**63)
     return int(value) if whole else None
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
