@@ -19,6 +19,8 @@ HOST_RANGE = {
     "style": pl.String,
     "domain": pl.String,
     "name": pl.String,
+    "label": pl.String,
+    "is_emitted": pl.Boolean,
     "start_ns": pl.Int64,
     "end_ns": pl.Int64,
     "is_open": pl.Boolean,
@@ -32,5 +34,8 @@ def put(engine: Engine, name: str, schema: dict, rows: Sequence[tuple]) -> None:
 
 def put_ranges(engine: Engine, spans: Sequence[Span], style: str = "push_pop") -> None:
     """Give ``host_range`` these spans, all of thread 1; each range's id is its place."""
-    rows = [(i, 1, 1, 1, style, "", "r", start, end, False) for i, (start, end) in enumerate(spans)]
+    rows = [
+        (i, 1, 1, 1, style, "", "r", "r", False, start, end, False)
+        for i, (start, end) in enumerate(spans)
+    ]
     put(engine, "host_range", HOST_RANGE, rows)

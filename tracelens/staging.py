@@ -1,4 +1,8 @@
-"""Fill the staging relations from the files of a run, holding raw tables no longer than needed."""
+"""Fill the staging relations from the files of a run, holding raw tables no longer than needed.
+
+Every raw table has a column ``row_number``, which counts from 1: a window that counted rows in a
+query would keep DuckDB to one thread.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from tracelens.plausible import plausible
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
     from tracelens.cache import Cache
     from tracelens.loaders import Source
@@ -109,7 +114,14 @@ class Stager:
         missing = sorted(tables - set(self._raw[source_id]))
         if missing:
             loaded = self._sources[source_id].load(missing)
-            self._raw[source_id].update((name, plausible(t)) for name, t in loaded.items())
+            self._raw[source_id].update((n, _numbered(plausible(t))) for n, t in loaded.items())
+
+
+def _numbered(table: pa.Table) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    return table.append_column("row_number", pa.array(np.arange(1, table.num_rows + 1)))
 
 
 def _key(name: str) -> str:

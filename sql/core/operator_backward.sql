@@ -9,8 +9,17 @@
 --
 -- operator_id  BIGINT  the forward call
 -- gpu_ns       BIGINT  lengths of the operations that its backward launched, summed
-WITH RECURSIVE numbered AS (
-    SELECT c.*, k.parent_id, k.gpu_ns
+WITH RECURSIVE numbered AS MATERIALIZED (
+    SELECT
+        c.operator_id,
+        c.process_id,
+        c.thread_id,
+        c.start_ns,
+        c.sequence_number,
+        c.forward_thread_id,
+        c.is_backward,
+        k.parent_id,
+        k.gpu_ns
     FROM operator_call AS c
     INNER JOIN operator_cost AS k ON c.operator_id = k.operator_id
     -- only torch.profiler numbers autograd's wrapper too, and the wrapper adds up gradients of other operators

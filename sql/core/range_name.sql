@@ -1,4 +1,4 @@
--- Distinct names of ranges, and of labels on operations. What emit_nvtx appends after a comma (sequence numbers, shapes) is left off.
+-- Distinct names of ranges, and of labels on operations.
 --
 -- reads: host_range, gpu_op
 -- row:   one name in one domain
@@ -8,10 +8,7 @@
 -- family      VARCHAR  the label with each number replaced by #
 -- is_emitted  BOOLEAN  emit_nvtx wrote it, for an operator
 WITH label AS (
-    SELECT
-        domain,
-        split_part(name, ', ', 1) AS label,
-        bool_or(regexp_matches(name, ', (op_id|(stashed )?seq) ?= ?\d')) AS is_emitted
+    SELECT domain, label, bool_or(is_emitted) AS is_emitted
     FROM host_range
     GROUP BY ALL
     UNION

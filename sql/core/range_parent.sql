@@ -60,5 +60,5 @@ SELECT
     r.is_open
 FROM range_nesting AS n
 INNER JOIN host_range AS r ON n.range_id = r.range_id
-INNER JOIN range_name AS m ON r.domain = m.domain AND split_part(r.name, ', ', 1) = m.label
+INNER JOIN range_name AS m ON r.domain = m.domain AND r.label = m.label
 LEFT JOIN adopted AS a ON n.range_id = a.range_id

@@ -16,11 +16,24 @@
 -- end_ns         BIGINT   closing
 -- is_open        BOOLEAN  never closed within the capture
 WITH told AS (
-    SELECT r.*, n.family, role.role
+    SELECT
+        r.range_id,
+        r.process_id,
+        r.thread_id,
+        r.end_thread_id,
+        r.style,
+        r.domain,
+        r.name,
+        n.family,
+        role.role,
+        r.start_ns,
+        r.end_ns,
+        r.is_open
     FROM host_range AS r
-    INNER JOIN range_name AS n ON r.domain = n.domain AND split_part(r.name, ', ', 1) = n.label
+    INNER JOIN range_name AS n ON r.domain = n.domain AND r.label = n.label
     INNER JOIN name_role AS role ON n.domain = role.domain AND n.label = role.label
-    WHERE NOT role.is_library AND NOT role.is_operator
+    -- what emit_nvtx wrote is an operator; told first, few names are left to look up
+    WHERE NOT r.is_emitted AND NOT role.is_library AND NOT role.is_operator
 ),
 
 followed AS (

@@ -7,7 +7,7 @@
 --
 -- process_id    BIGINT   the process
 -- name          VARCHAR  the operator
--- input_shapes  VARCHAR  shapes of its inputs, NULL where they were not recorded
+-- input_shapes  VARCHAR  shapes of its inputs, without spaces, NULL where they were not recorded
 -- calls         BIGINT   how often it was called
 -- cpu_ns        BIGINT   time on the host, with the operators inside
 -- self_cpu_ns   BIGINT   without them
@@ -15,34 +15,23 @@
 -- self_gpu_ns   BIGINT   of those that no operator inside launched
 -- ops           BIGINT   these operations
 -- backward_ns   BIGINT   lengths of the operations that the backward of these calls launched, summed
-WITH call AS (
+WITH summed AS (
     SELECT
         c.process_id,
         c.name,
         c.input_shapes,
-        k.self_cpu_ns,
-        k.self_gpu_ns,
-        k.cpu_ns,
-        k.gpu_ns,
-        k.ops,
-        b.gpu_ns AS backward_ns,
-        coalesce(p.name <> c.name, true) AS is_outer
+        count(*) AS calls,
+        coalesce(sum(k.cpu_ns) FILTER (k.is_outer), 0)::BIGINT AS cpu_ns,
+        sum(k.self_cpu_ns)::BIGINT AS self_cpu_ns,
+        coalesce(sum(k.gpu_ns) FILTER (k.is_outer), 0)::BIGINT AS gpu_ns,
+        sum(k.self_gpu_ns)::BIGINT AS self_gpu_ns,
+        coalesce(sum(k.ops) FILTER (k.is_outer), 0)::BIGINT AS ops,
+        coalesce(sum(b.gpu_ns), 0)::BIGINT AS backward_ns
     FROM operator_call AS c
     INNER JOIN operator_cost AS k ON c.operator_id = k.operator_id
-    LEFT JOIN operator_call AS p ON k.parent_id = p.operator_id
     LEFT JOIN operator_backward AS b ON c.operator_id = b.operator_id
+    GROUP BY ALL
 )
 
-SELECT
-    process_id,
-    name,
-    input_shapes,
-    count(*) AS calls,
-    coalesce(sum(cpu_ns) FILTER (is_outer), 0)::BIGINT AS cpu_ns,
-    sum(self_cpu_ns)::BIGINT AS self_cpu_ns,
-    coalesce(sum(gpu_ns) FILTER (is_outer), 0)::BIGINT AS gpu_ns,
-    sum(self_gpu_ns)::BIGINT AS self_gpu_ns,
-    coalesce(sum(ops) FILTER (is_outer), 0)::BIGINT AS ops,
-    coalesce(sum(backward_ns), 0)::BIGINT AS backward_ns
-FROM call
-GROUP BY ALL
+SELECT * REPLACE (replace(input_shapes, ' ', '') AS input_shapes)
+FROM summed

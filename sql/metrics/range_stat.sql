@@ -65,7 +65,7 @@ named AS (
         r.category,
         r.color
     FROM host_range AS r
-    INNER JOIN numbered AS n ON r.domain = n.domain AND split_part(r.name, ', ', 1) = n.label
+    INNER JOIN numbered AS n ON r.domain = n.domain AND r.label = n.label
 ),
 
 neighboured AS (

@@ -43,7 +43,7 @@ SELECT
     r.payload
 FROM host_range AS r
 LEFT JOIN range_nesting AS n ON r.range_id = n.range_id
-LEFT JOIN name_role ON r.domain = name_role.domain AND split_part(r.name, ', ', 1) = name_role.label
+LEFT JOIN name_role ON r.domain = name_role.domain AND r.label = name_role.label
 LEFT JOIN process AS p ON r.process_id = p.process_id
 LEFT JOIN thread_info AS t ON r.thread_id = t.thread_id
 LEFT JOIN thread_info AS closer ON r.end_thread_id = closer.thread_id

@@ -11,6 +11,8 @@
 -- style          VARCHAR  push_pop (nests per thread) or start_end (overlaps freely)
 -- domain         VARCHAR  NVTX domain, '' for the default one
 -- name           VARCHAR  as given by the program
+-- label          VARCHAR  the name up to its first comma: what emit_nvtx appends (numbers, shapes) is left off
+-- is_emitted     BOOLEAN  emit_nvtx wrote the name, for an operator
 -- start_ns       BIGINT   opening on the trace clock
 -- end_ns         BIGINT   closing on the trace clock: the end of the capture where it was never closed
 -- is_open        BOOLEAN  never closed within the capture
@@ -35,6 +37,8 @@ SELECT
     'push_pop' AS style,
     CASE WHEN s.value LIKE 'nccl:%' THEN 'NCCL' WHEN s.value LIKE 'gloo:%' THEN 'gloo' ELSE '' END AS domain,
     coalesce(s.value, '') AS name,
+    split_part(coalesce(s.value, ''), ', ', 1) AS label,
+    regexp_matches(coalesce(s.value, ''), ', (op_id|(stashed )?seq) ?= ?\d') AS is_emitted,
     start AS start_ns,
     "end" AS end_ns,
     coalesce(finished = 'false', false) AS is_open,
