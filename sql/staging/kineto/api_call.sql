@@ -11,7 +11,7 @@
 -- end_ns          BIGINT  return on the trace clock, never before the start
 -- correlation_id  BIGINT  joins it to the operations that it launched, together with process_id
 SELECT
-    (getvariable('source_id') << 48) | row_number() OVER () AS call_id,
+    (getvariable('source_id') << 48) | row_number AS call_id,
     (getvariable('source_id') << 24) | (thread >> 24) AS process_id,
     (getvariable('source_id') << 48) | thread AS thread_id,
     (getvariable('source_id') << 40) + name_id AS name_id,

@@ -11,7 +11,7 @@
 -- end_ns          BIGINT  return on the trace clock, never before the start
 -- correlation_id  BIGINT  joins it to the operations that it launched, together with process_id
 SELECT
-    (getvariable('source_id') << 48) | row_number() OVER () AS call_id,
+    (getvariable('source_id') << 48) | row_number AS call_id,
     (getvariable('source_id') << 24) | ((coalesce("globalTid", 0) >> 24) & 16777215) AS process_id,
     (getvariable('source_id') << 48) | (coalesce("globalTid", 0) & 281474976710655) AS thread_id,
     (getvariable('source_id') << 40) + coalesce("nameId", -1) AS name_id,

@@ -43,22 +43,22 @@ operation AS (
         NULL::BIGINT AS "copyKind",
         NULL::BIGINT AS "srcKind",
         NULL::BIGINT AS "dstKind",
-        "gridX" * "gridY" * "gridZ" AS grid, "blockX" * "blockY" * "blockZ" AS block, row_number() OVER () AS place
+        "gridX" * "gridY" * "gridZ" AS grid, "blockX" * "blockY" * "blockZ" AS block, row_number AS place
     FROM raw."CUPTI_ACTIVITY_KIND_KERNEL"
     UNION ALL
     SELECT
         1, 'memcpy', start, "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
-        -1 - coalesce("copyKind", 0), bytes, "copyKind", "srcKind", "dstKind", NULL, NULL, row_number() OVER ()
+        -1 - coalesce("copyKind", 0), bytes, "copyKind", "srcKind", "dstKind", NULL, NULL, row_number
     FROM raw."CUPTI_ACTIVITY_KIND_MEMCPY"
     UNION ALL
     SELECT
         2, 'memset', start, "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
-        -100, bytes, NULL, NULL, NULL, NULL, NULL, row_number() OVER ()
+        -100, bytes, NULL, NULL, NULL, NULL, NULL, row_number
     FROM raw."CUPTI_ACTIVITY_KIND_MEMSET"
     UNION ALL
     SELECT
         3, 'graph', start, "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", NULL,
-        -101, NULL, NULL, NULL, NULL, NULL, NULL, row_number() OVER ()
+        -101, NULL, NULL, NULL, NULL, NULL, NULL, row_number
     FROM raw."CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 )
 
