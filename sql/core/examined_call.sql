@@ -21,9 +21,15 @@ reaching AS (
         host_start_ns,
         max(host_end_ns) OVER (PARTITION BY process_id ORDER BY host_start_ns) AS host_end_ns
     FROM span
+),
+
+looked_at AS (
+    SELECT c.call_id
+    FROM api_call AS c
+    ASOF INNER JOIN reaching AS s ON c.process_id = s.process_id AND c.start_ns >= s.host_start_ns
+    WHERE c.start_ns <= s.host_end_ns
 )
 
 SELECT c.call_id, c.process_id, c.thread_id, c.name_id, c.start_ns, c.end_ns, c.correlation_id
 FROM api_call AS c
-ASOF INNER JOIN reaching AS s ON c.process_id = s.process_id AND c.start_ns >= s.host_start_ns
-WHERE c.start_ns <= s.host_end_ns
+INNER JOIN looked_at AS l ON c.call_id = l.call_id

@@ -1,6 +1,6 @@
 -- Operations in the stretches whose idle time is looked at, with their launches and phases.
 --
--- reads: launched_op, op_phase, examined_span
+-- reads: op_phase, gpu_op, examined_span
 -- row:   one operation
 --
 -- op_id            BIGINT   the operation
@@ -23,29 +23,35 @@
 -- phase            VARCHAR  its phase, NULL where it belongs to none
 -- is_known_role    BOOLEAN  whether the phase's role is known
 -- iteration_index  BIGINT   the iteration in which it was launched, NULL where in none
+WITH looked_at AS (
+    SELECT o.op_id
+    FROM op_phase AS o
+    ASOF INNER JOIN examined_span AS s ON o.device_id = s.device_id AND o.start_ns >= s.start_ns
+    -- with the one that ends the last gap
+    WHERE o.start_ns <= s.end_ns
+)
+
 SELECT
     o.op_id,
     o.process_id,
     o.device_id,
-    o.context_id,
+    g.context_id,
     o.stream_id,
     o.kind,
     o.name_id,
     o.start_ns,
     o.end_ns,
-    o.bytes,
-    o.copy_kind,
-    o.is_pageable,
+    g.bytes,
+    g.copy_kind,
+    g.is_pageable,
     o.call_id,
     o.thread_id,
     o.call_start_ns,
     o.call_end_ns,
     o.call_name_id,
-    p.phase,
-    p.is_known_role,
-    p.iteration_index
-FROM launched_op AS o
-ASOF INNER JOIN examined_span AS s ON o.device_id = s.device_id AND o.start_ns >= s.start_ns
-INNER JOIN op_phase AS p ON o.op_id = p.op_id
--- with the one that ends the last gap
-WHERE o.start_ns <= s.end_ns
+    o.phase,
+    o.is_known_role,
+    o.iteration_index
+FROM op_phase AS o
+INNER JOIN looked_at AS l ON o.op_id = l.op_id
+INNER JOIN gpu_op AS g ON o.op_id = g.op_id

@@ -3,7 +3,7 @@
 --
 -- Steady are all but the leading ones that are slower than the usual, and but one that the capture cut short.
 --
--- reads: gpu_op, op_phase, iteration
+-- reads: op_phase, iteration
 -- row:   one iteration on one device
 --
 -- process_id       BIGINT   the process
@@ -17,10 +17,9 @@
 -- gap_ns           BIGINT   from the last operation of this one to the first of the next, NULL for the last
 -- is_steady        BOOLEAN  whether statistics count it
 WITH used AS (
-    SELECT p.process_id, p.device_id, p.iteration_index, min(o.start_ns) AS start_ns, max(o.end_ns) AS last_end_ns
-    FROM op_phase AS p
-    INNER JOIN gpu_op AS o ON p.op_id = o.op_id
-    WHERE p.iteration_index IS NOT NULL
+    SELECT process_id, device_id, iteration_index, min(start_ns) AS start_ns, max(end_ns) AS last_end_ns
+    FROM op_phase
+    WHERE iteration_index IS NOT NULL
     GROUP BY ALL
 ),
 

@@ -3,13 +3,20 @@
 --
 -- reads: launched_op, graph_origin
 -- row:   one moment on one thread
+-- store: view
 --
 -- process_id  BIGINT  the process
 -- thread_id   BIGINT  the thread that launched or created
 -- at_ns       BIGINT  when
 SELECT process_id, thread_id, call_start_ns AS at_ns
 FROM launched_op
-WHERE call_id IS NOT NULL
-UNION
-SELECT process_id, thread_id, created_ns
-FROM graph_origin
+WHERE call_id IS NOT NULL AND graph_node_id IS NULL
+UNION ALL
+(
+    SELECT process_id, thread_id, call_start_ns
+    FROM launched_op
+    WHERE call_id IS NOT NULL AND graph_node_id IS NOT NULL
+    UNION
+    SELECT process_id, thread_id, created_ns
+    FROM graph_origin
+)

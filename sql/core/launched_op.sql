@@ -6,30 +6,29 @@
 -- op_id          BIGINT   the operation
 -- process_id     BIGINT   its process
 -- device_id      BIGINT   its device
--- context_id     BIGINT   CUDA context
 -- stream_id      BIGINT   CUDA stream
 -- kind           VARCHAR  kernel, memcpy, memset or graph
 -- name_id        BIGINT   its name, in op_name
 -- start_ns       BIGINT   start on the trace clock
 -- end_ns         BIGINT   end on the trace clock
 -- graph_node_id  BIGINT   the node of a CUDA graph that it ran as, NULL outside graphs
--- bytes          BIGINT   bytes copied or set, NULL for kernels
--- copy_kind      VARCHAR  direction of a copy
--- is_pageable    BOOLEAN  whether a copy touches pageable host memory
--- grid           BIGINT   blocks in the grid
--- block          BIGINT   threads in a block
--- label          VARCHAR  the name that the trace itself puts on the operation
--- label_phase    VARCHAR  forward or backward, where such a label says so
 -- call_id        BIGINT   the launching call, NULL where none was recorded
 -- thread_id      BIGINT   the launching thread
 -- call_start_ns  BIGINT   start of the call
 -- call_end_ns    BIGINT   return of the call
 -- call_name_id   BIGINT   name of the call, in api_name
-WITH repeated AS (
+WITH step AS (
+    SELECT correlation_id, lag(correlation_id) OVER () AS before_id FROM api_call WHERE correlation_id IS NOT NULL
+),
+
+repeated AS (
     -- ids are unique per process; should an export repeat one, the first call counts, so that no operation counts twice
     SELECT process_id, correlation_id, min(call_id) AS call_id
     FROM api_call
-    WHERE correlation_id IS NOT NULL
+    WHERE
+        correlation_id IS NOT NULL
+        -- ids in ascending order, as most exports list them, need no counting
+        AND EXISTS (SELECT 1 FROM step WHERE correlation_id <= before_id)
     GROUP BY ALL
     HAVING count(*) > 1
 ),
@@ -45,20 +44,12 @@ SELECT
     o.op_id,
     o.process_id,
     o.device_id,
-    o.context_id,
     o.stream_id,
     o.kind,
     o.name_id,
     o.start_ns,
     o.end_ns,
     o.graph_node_id,
-    o.bytes,
-    o.copy_kind,
-    o.is_pageable,
-    o.grid,
-    o.block,
-    o.label,
-    o.label_phase,
     c.call_id,
     c.thread_id,
     c.start_ns AS call_start_ns,

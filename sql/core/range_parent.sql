@@ -1,7 +1,7 @@
 -- The tree of push/pop ranges across threads: where each lies, and those at the top of a helper's thread (autograd's) under
 -- the phase that the helper works for. Processes stay apart.
 --
--- reads: range_nesting, host_range, range_name, op_phase, launched_op, phase_range, phase_edge
+-- reads: range_nesting, host_range, range_name, op_phase, phase_range, phase_edge
 -- row:   one push/pop range
 --
 -- range_id    BIGINT   the range
@@ -16,9 +16,8 @@
 -- end_ns      BIGINT   closing
 -- is_open     BOOLEAN  never closed within the capture
 WITH helper AS (
-    SELECT DISTINCT o.thread_id, r.thread_id AS phase_thread_id, r.is_known_role
+    SELECT DISTINCT p.thread_id, r.thread_id AS phase_thread_id, r.is_known_role
     FROM op_phase AS p
-    INNER JOIN launched_op AS o ON p.op_id = o.op_id
     INNER JOIN phase_range AS r ON p.range_id = r.range_id
     WHERE p.method = 'cross_thread'
 ),

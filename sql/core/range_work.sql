@@ -1,7 +1,7 @@
 -- The GPU work of push/pop ranges: what NVIDIA's projection finds on a range's own thread, and what helpers (autograd's
 -- thread) launched for a phase in it.
 --
--- reads: range_projection, range_parent, op_phase, gpu_op
+-- reads: range_projection, range_parent, op_phase
 -- row:   one range that owns operations
 --
 -- range_id  BIGINT  the range
@@ -9,11 +9,10 @@
 -- end_ns    BIGINT  end of its last one
 -- span_ns   BIGINT  from the one to the other
 WITH RECURSIVE helped AS (
-    SELECT p.range_id, min(o.start_ns) AS start_ns, max(o.end_ns) AS end_ns
-    FROM op_phase AS p
-    INNER JOIN gpu_op AS o ON p.op_id = o.op_id
-    WHERE p.method = 'cross_thread'
-    GROUP BY p.range_id
+    SELECT range_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+    FROM op_phase
+    WHERE method = 'cross_thread'
+    GROUP BY range_id
 ),
 
 climbing AS (

@@ -2,7 +2,7 @@
 --
 -- A kernel is told by its name, its grid and its block. Only devices with kernels in both phases have rows.
 --
--- reads: launched_op, op_phase, op_class, steady_iteration
+-- reads: op_phase, op_class, steady_iteration, gpu_op
 -- row:   one kernel shape of forward on one device, over its steady iterations
 --
 -- device_id    BIGINT  the device
@@ -17,17 +17,17 @@ WITH kernel AS (
     SELECT
         o.device_id,
         o.name_id,
-        o.grid,
-        o.block,
-        count(*) FILTER (p.phase = 'forward') / any_value(s.iterations) AS forwards,
-        count(*) FILTER (p.phase = 'backward') / any_value(s.iterations) AS backwards,
-        coalesce(sum(o.end_ns - o.start_ns) FILTER (p.phase = 'forward'), 0) / any_value(s.iterations) AS forward_ns,
-        coalesce(sum(o.end_ns - o.start_ns) FILTER (p.phase = 'backward'), 0) / any_value(s.iterations) AS backward_ns
-    FROM launched_op AS o
-    INNER JOIN op_phase AS p ON o.op_id = p.op_id
+        g.grid,
+        g.block,
+        count(*) FILTER (o.phase = 'forward') / any_value(s.iterations) AS forwards,
+        count(*) FILTER (o.phase = 'backward') / any_value(s.iterations) AS backwards,
+        coalesce(sum(o.end_ns - o.start_ns) FILTER (o.phase = 'forward'), 0) / any_value(s.iterations) AS forward_ns,
+        coalesce(sum(o.end_ns - o.start_ns) FILTER (o.phase = 'backward'), 0) / any_value(s.iterations) AS backward_ns
+    FROM op_phase AS o
+    INNER JOIN gpu_op AS g ON o.op_id = g.op_id
     INNER JOIN op_class AS c ON o.name_id = c.name_id
-    INNER JOIN steady_iteration AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
-    WHERE o.kind = 'kernel' AND c.op_class = 'compute' AND p.phase IN ('forward', 'backward')
+    INNER JOIN steady_iteration AS s ON o.device_id = s.device_id AND o.iteration_index = s.iteration_index
+    WHERE o.kind = 'kernel' AND c.op_class = 'compute' AND o.phase IN ('forward', 'backward')
     GROUP BY ALL
 ),
 

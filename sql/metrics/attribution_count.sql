@@ -1,6 +1,6 @@
 -- How operations were given to phases, and how many have no launch.
 --
--- reads: op_phase, launched_op
+-- reads: op_phase
 -- row:   the run
 --
 -- operations    BIGINT  GPU operations
@@ -12,24 +12,21 @@
 -- unlinked      BIGINT  whose launch was not recorded
 WITH methods AS (
     SELECT
+        count(*) AS operations,
+        count(*) FILTER (call_id IS NULL) AS unlinked,
         count(*) FILTER (method = 'direct') AS direct,
         count(*) FILTER (method = 'cross_thread') AS cross_thread,
         count(*) FILTER (method = 'graph') AS graph,
         count(*) FILTER (method = 'annotation') AS annotation
     FROM op_phase
-),
-
-links AS (
-    SELECT count(*) AS operations, count(*) FILTER (call_id IS NULL) AS unlinked FROM launched_op
 )
 
 SELECT
-    links.operations,
+    methods.operations,
     methods.direct,
     methods.cross_thread,
     methods.graph,
     methods.annotation,
-    links.operations - methods.direct - methods.cross_thread - methods.graph - methods.annotation AS unattributed,
-    links.unlinked
-FROM links
-CROSS JOIN methods
+    methods.operations - methods.direct - methods.cross_thread - methods.graph - methods.annotation AS unattributed,
+    methods.unlinked
+FROM methods

@@ -1,7 +1,7 @@
 -- Forward and backward of an iteration, and how alike its backward passes are. Communication is left out of what they
 -- compute, as its time contains waiting.
 --
--- reads: phase_instance, budget_part, gpu_op, op_class, op_phase
+-- reads: phase_instance, budget_part, op_class, op_phase
 -- row:   one device with both phases, over its steady iterations
 --
 -- device_id            BIGINT  the device
@@ -13,12 +13,11 @@
 -- largest_backward_ns  DOUBLE  computing of the longest backward pass, in the median iteration
 -- typical_backward_ns  DOUBLE  computing of the median backward pass, in the median iteration
 WITH computed AS (
-    SELECT p.range_id, sum(o.end_ns - o.start_ns) AS ns
-    FROM op_phase AS p
-    INNER JOIN gpu_op AS o ON p.op_id = o.op_id
+    SELECT o.range_id, sum(o.end_ns - o.start_ns) AS ns
+    FROM op_phase AS o
     INNER JOIN op_class AS c ON o.name_id = c.name_id
-    WHERE p.phase = 'backward' AND p.range_id IS NOT NULL AND c.op_class = 'compute'
-    GROUP BY p.range_id
+    WHERE o.phase = 'backward' AND o.range_id IS NOT NULL AND c.op_class = 'compute'
+    GROUP BY o.range_id
 ),
 
 spans AS (

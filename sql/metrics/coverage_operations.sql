@@ -1,6 +1,6 @@
 -- What is known of a device's operations: their launches and their phases.
 --
--- reads: launched_op, op_phase, device
+-- reads: op_phase, device
 -- row:   one device
 --
 -- device_id        BIGINT  the device
@@ -14,29 +14,25 @@
 -- unattributed_ns  BIGINT  the durations of these
 -- graphs           BIGINT  CUDA graph launches that are one operation
 -- graph_ns         BIGINT  the durations of these
-WITH op AS (
-    SELECT
-        o.*,
-        p.iteration_index,
-        p.method,
-        o.end_ns - o.start_ns AS op_ns,
-        min(o.start_ns) FILTER (o.call_id IS NOT NULL) OVER (PARTITION BY o.device_id) AS first_linked_ns
-    FROM launched_op AS o
-    LEFT JOIN op_phase AS p ON o.op_id = p.op_id
+WITH linked AS (
+    SELECT device_id, min(start_ns) AS start_ns FROM op_phase WHERE call_id IS NOT NULL GROUP BY device_id
 )
 
 SELECT
     o.device_id,
     any_value(d.device_index) AS device_index,
     count(*) AS operations,
-    sum(op_ns)::BIGINT AS operation_ns,
-    count(*) FILTER (call_id IS NULL) AS unlinked,
-    count(*) FILTER (call_id IS NULL AND start_ns < first_linked_ns) AS unlinked_before,
-    coalesce(sum(op_ns) FILTER (iteration_index IS NOT NULL), 0)::BIGINT AS iteration_ns,
-    count(*) FILTER (iteration_index IS NOT NULL AND method = 'none') AS unattributed,
-    coalesce(sum(op_ns) FILTER (iteration_index IS NOT NULL AND method = 'none'), 0)::BIGINT AS unattributed_ns,
-    count(*) FILTER (kind = 'graph') AS graphs,
-    coalesce(sum(op_ns) FILTER (kind = 'graph'), 0)::BIGINT AS graph_ns
-FROM op AS o
+    sum(o.end_ns - o.start_ns)::BIGINT AS operation_ns,
+    count(*) FILTER (o.call_id IS NULL) AS unlinked,
+    count(*) FILTER (o.call_id IS NULL AND o.start_ns < l.start_ns) AS unlinked_before,
+    coalesce(sum(o.end_ns - o.start_ns) FILTER (o.iteration_index IS NOT NULL), 0)::BIGINT AS iteration_ns,
+    count(*) FILTER (o.iteration_index IS NOT NULL AND o.method = 'none') AS unattributed,
+    coalesce(
+        sum(o.end_ns - o.start_ns) FILTER (o.iteration_index IS NOT NULL AND o.method = 'none'), 0
+    )::BIGINT AS unattributed_ns,
+    count(*) FILTER (o.kind = 'graph') AS graphs,
+    coalesce(sum(o.end_ns - o.start_ns) FILTER (o.kind = 'graph'), 0)::BIGINT AS graph_ns
+FROM op_phase AS o
 INNER JOIN device AS d ON o.device_id = d.device_id
+LEFT JOIN linked AS l ON o.device_id = l.device_id
 GROUP BY o.device_id

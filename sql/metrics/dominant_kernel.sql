@@ -1,6 +1,6 @@
 -- The kernel that takes most of the computing time.
 --
--- reads: launched_op, op_class, op_name, op_phase, steady_iteration
+-- reads: op_class, op_name, op_phase, steady_iteration
 -- row:   one device with kernels in its steady iterations
 --
 -- device_id       BIGINT   the device
@@ -14,11 +14,10 @@ WITH kernel AS (
         n.name,
         count(*) / any_value(s.iterations) AS launches,
         sum(o.end_ns - o.start_ns) / any_value(s.iterations) AS ns
-    FROM launched_op AS o
+    FROM op_phase AS o
     INNER JOIN op_class AS c ON o.name_id = c.name_id
     INNER JOIN op_name AS n ON o.name_id = n.name_id
-    INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    INNER JOIN steady_iteration AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    INNER JOIN steady_iteration AS s ON o.device_id = s.device_id AND o.iteration_index = s.iteration_index
     WHERE o.kind = 'kernel' AND c.op_class = 'compute'
     GROUP BY ALL
 )

@@ -3,7 +3,7 @@
 -- The n-th launch of a kernel (name, grid and block) is compared with the n-th launch in other iterations. Kernels that
 -- are not launched equally often in every iteration have no such place and are left out.
 --
--- reads: launched_op, op_class, op_name, op_phase, iteration_window
+-- reads: op_class, op_name, op_phase, iteration_window, gpu_op
 -- row:   one kernel shape on one device, over its steady iterations, or a sample of them in a long capture
 --
 -- device_id        BIGINT   the device
@@ -36,16 +36,16 @@ launch AS (
         s.iteration_index,
         s.iterations,
         o.name_id,
-        o.grid,
-        o.block,
+        g.grid,
+        g.block,
         o.end_ns - o.start_ns AS ns,
         row_number() OVER (
-            PARTITION BY s.device_id, s.iteration_index, o.name_id, o.grid, o.block ORDER BY o.start_ns, o.op_id
+            PARTITION BY s.device_id, s.iteration_index, o.name_id, g.grid, g.block ORDER BY o.start_ns, o.op_id
         ) AS place
-    FROM launched_op AS o
+    FROM op_phase AS o
+    INNER JOIN gpu_op AS g ON o.op_id = g.op_id
     INNER JOIN op_class AS c ON o.name_id = c.name_id
-    INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    INNER JOIN steady AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    INNER JOIN steady AS s ON o.device_id = s.device_id AND o.iteration_index = s.iteration_index
     WHERE o.kind = 'kernel' AND c.op_class = 'compute'
 ),
 

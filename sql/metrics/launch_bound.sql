@@ -1,6 +1,6 @@
 -- What an iteration launches, and what the launch calls take.
 --
--- reads: launched_op, op_phase, steady_iteration
+-- reads: op_phase, steady_iteration
 -- row:   the optimizer phases of one device, or all else on it, over its steady iterations
 --
 -- device_id     BIGINT   the device
@@ -12,16 +12,15 @@
 WITH op AS (
     SELECT
         o.device_id,
-        coalesce(p.phase = 'optimizer', false) AS is_optimizer,
+        coalesce(o.phase = 'optimizer', false) AS is_optimizer,
         s.iterations,
         -- one call may own many operations of a graph, and counts once
         coalesce(o.call_id, -o.op_id) AS launch_id,
         any_value(o.call_end_ns - o.call_start_ns) AS call_ns,
         count(*) FILTER (o.kind = 'kernel') AS kernels,
         coalesce(sum(o.end_ns - o.start_ns) FILTER (o.kind = 'kernel'), 0) AS kernel_ns
-    FROM launched_op AS o
-    INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    INNER JOIN steady_iteration AS s ON p.device_id = s.device_id AND p.iteration_index = s.iteration_index
+    FROM op_phase AS o
+    INNER JOIN steady_iteration AS s ON o.device_id = s.device_id AND o.iteration_index = s.iteration_index
     GROUP BY ALL
 )
 

@@ -1,6 +1,6 @@
 -- Copies of one size and direction, and how many of them an iteration makes.
 --
--- reads: launched_op, op_phase, phase_range, iteration_window
+-- reads: op_phase, phase_range, iteration_window, gpu_op
 -- row:   one size and direction on one device, over its steady iterations
 --
 -- device_id   BIGINT   the device
@@ -12,16 +12,16 @@
 WITH counted AS (
     SELECT
         o.device_id,
-        p.iteration_index,
-        o.copy_kind AS direction,
-        o.bytes,
+        o.iteration_index,
+        g.copy_kind AS direction,
+        g.bytes,
         count(*) AS copies,
         sum(o.end_ns - o.start_ns) AS copy_ns,
-        mode(coalesce(r.name, p.phase)) AS range_name
-    FROM launched_op AS o
-    INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    LEFT JOIN phase_range AS r ON p.range_id = r.range_id
-    WHERE o.kind = 'memcpy' AND o.bytes IS NOT NULL AND p.iteration_index IS NOT NULL
+        mode(coalesce(r.name, o.phase)) AS range_name
+    FROM op_phase AS o
+    INNER JOIN gpu_op AS g ON o.op_id = g.op_id
+    LEFT JOIN phase_range AS r ON o.range_id = r.range_id
+    WHERE o.kind = 'memcpy' AND g.bytes IS NOT NULL AND o.iteration_index IS NOT NULL
     GROUP BY ALL
 ),
 

@@ -1,6 +1,6 @@
 -- Memory copies of an iteration by direction, and how much of their time nothing computes or communicates beside them.
 --
--- reads: launched_op, op_class, op_phase, phase_range, iteration_window
+-- reads: op_class, op_phase, phase_range, iteration_window, gpu_op
 -- row:   one direction on one device, over its steady iterations
 --
 -- device_id       BIGINT   the device
@@ -20,10 +20,10 @@ WITH covering AS (
         max(o.end_ns) OVER (
             PARTITION BY o.device_id ORDER BY o.start_ns, o.end_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS covered_to_ns
-    FROM launched_op AS o
+    FROM gpu_op AS o
     INNER JOIN op_class AS c ON o.name_id = c.name_id
     -- most devices of most runs copy nothing, and need none of this
-    INNER JOIN (SELECT DISTINCT device_id FROM launched_op WHERE kind = 'memcpy') AS d ON o.device_id = d.device_id
+    INNER JOIN (SELECT DISTINCT device_id FROM gpu_op WHERE kind = 'memcpy') AS d ON o.device_id = d.device_id
     WHERE c.op_class <> 'copy'
 ),
 
@@ -43,15 +43,17 @@ covered AS (
 copies AS (
     SELECT
         o.*,
-        p.iteration_index,
-        coalesce(r.name, p.phase) AS range_name,
+        g.copy_kind,
+        g.bytes,
+        g.is_pageable,
+        coalesce(r.name, o.phase) AS range_name,
         -- running max, so that copies beside one another count once
         greatest(o.start_ns, coalesce(max(o.end_ns) OVER (
             PARTITION BY o.device_id ORDER BY o.start_ns, o.end_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ), o.start_ns)) AS alone_from_ns
-    FROM launched_op AS o
-    INNER JOIN op_phase AS p ON o.op_id = p.op_id
-    LEFT JOIN phase_range AS r ON p.range_id = r.range_id
+    FROM op_phase AS o
+    INNER JOIN gpu_op AS g ON o.op_id = g.op_id
+    LEFT JOIN phase_range AS r ON o.range_id = r.range_id
     WHERE o.kind = 'memcpy'
 ),
 

@@ -1,6 +1,6 @@
 -- Every GPU operation, with its launch, its phase and its iteration.
 --
--- reads: launched_op, op_name, op_class, op_phase, api_name, device
+-- reads: op_name, op_class, op_phase, api_name, device, gpu_op
 -- row:   one operation
 -- store: view
 --
@@ -28,7 +28,7 @@
 -- block            BIGINT   threads in a block of a kernel
 SELECT
     d.device_index::BIGINT AS device_index,
-    o.context_id,
+    g.context_id,
     o.stream_id,
     o.kind,
     op_class.op_class,
@@ -37,21 +37,21 @@ SELECT
     o.start_ns,
     o.end_ns,
     (o.end_ns - o.start_ns) / 1e3 AS duration_us,
-    op_phase.iteration_index::BIGINT AS iteration_index,
-    op_phase.phase,
-    coalesce(op_phase.method, 'none') AS attribution,
+    o.iteration_index::BIGINT AS iteration_index,
+    o.phase,
+    o.method AS attribution,
     api_name.name AS call,
     o.call_start_ns,
     o.call_end_ns,
-    o.graph_node_id,
-    o.bytes,
-    o.copy_kind,
-    o.is_pageable,
-    o.grid,
-    o.block
-FROM launched_op AS o
+    g.graph_node_id,
+    g.bytes,
+    g.copy_kind,
+    g.is_pageable,
+    g.grid,
+    g.block
+FROM op_phase AS o
+INNER JOIN gpu_op AS g ON o.op_id = g.op_id
 INNER JOIN device AS d ON o.device_id = d.device_id
 LEFT JOIN op_name ON o.name_id = op_name.name_id
 LEFT JOIN op_class ON o.name_id = op_class.name_id
-LEFT JOIN op_phase ON o.op_id = op_phase.op_id
 LEFT JOIN api_name ON o.call_name_id = api_name.name_id

@@ -1,5 +1,5 @@
--- The phase of each moment at which something was launched: the one open on its own thread, else the one open elsewhere
--- in its process, if the thread is a helper.
+-- The phase that a thread launches for in each slice of host time: the one open on the thread itself, else the one open
+-- elsewhere in its process, if the thread is a helper.
 --
 -- Nearly all that a helper launches falls into phases of one kind, as autograd's thread does with backward; what a
 -- prefetcher launches falls everywhere, and belongs to no phase. Where roles are unknown, a phase may hold forward and
@@ -7,12 +7,12 @@
 -- all its launches follow one of its own, as the thread that called backward waits. A prefetcher's lie in between. Nor does a helper have phases of its own, but for those
 -- that lie within the phases that it works for (a hook's, in backward): a thread with others works for itself.
 --
--- reads: launch_moment, phase_edge, phase_range
--- row:   one moment for which a phase is found
+-- reads: launch_moment, launch_slice, phase_edge, phase_range
+-- row:   one thread in one slice for which a phase is found
 --
 -- process_id      BIGINT   the process
 -- thread_id       BIGINT   the thread
--- at_ns           BIGINT   when
+-- at_ns           BIGINT   beginning of the slice
 -- known_range_id  BIGINT   range of the phase of known role, NULL where there is none
 -- known_method    VARCHAR  direct or cross_thread
 -- other_range_id  BIGINT   range of the phase of unknown role, NULL where there is none
@@ -22,8 +22,8 @@ WITH kind AS (
 ),
 
 own AS (
-    SELECT m.process_id, m.thread_id, m.at_ns, k.is_known_role, e.range_id
-    FROM launch_moment AS m
+    SELECT m.process_id, m.thread_id, m.at_ns, m.launches, k.is_known_role, e.range_id
+    FROM launch_slice AS m
     CROSS JOIN kind AS k
     ASOF LEFT JOIN phase_edge AS e
         ON m.thread_id = e.thread_id AND k.is_known_role = e.is_known_role AND m.at_ns >= e.at_ns
@@ -34,7 +34,7 @@ phase_thread AS (
 ),
 
 elsewhere AS (
-    SELECT o.process_id, o.thread_id, o.at_ns, o.is_known_role, e.range_id
+    SELECT o.process_id, o.thread_id, o.at_ns, o.launches, o.is_known_role, e.range_id
     FROM own AS o
     INNER JOIN
         phase_thread AS t
@@ -47,14 +47,14 @@ elsewhere AS (
 only_one AS (
     -- NULL where phases are open on several threads, or on none
     SELECT
-        process_id, thread_id, at_ns, is_known_role,
+        process_id, thread_id, at_ns, launches, is_known_role,
         CASE WHEN count(range_id) = 1 THEN max(range_id) END AS range_id
     FROM elsewhere
     GROUP BY ALL
 ),
 
 spread AS (
-    SELECT o.thread_id, o.is_known_role, p.phase, count(*) AS launches
+    SELECT o.thread_id, o.is_known_role, p.phase, sum(o.launches) AS launches
     FROM only_one AS o
     LEFT JOIN phase_range AS p ON o.range_id = p.range_id
     GROUP BY ALL
