@@ -1,7 +1,7 @@
 -- What the time of each phase goes to: its computing, what of its other operations no compute hides, and the idle time
 -- that ends with one of its operations.
 --
--- reads: budget_part, idle_cause, iteration_window, phase_instance, phase_op, launched_op, op_class, examined_iteration
+-- reads: budget_part, idle_cause, iteration_window, phase_instance, op_class, examined_iteration, op_phase
 -- row:   one phase, over the steady iterations of all devices
 --
 -- phase             VARCHAR  role, or name where the role is unknown
@@ -39,10 +39,9 @@ other AS (
         p.phase,
         coalesce(sum(p.end_ns - p.start_ns) FILTER (c.op_class = 'communication'), 0) AS communication_ns,
         sum(p.end_ns - p.start_ns) AS all_ns
-    FROM phase_op AS p
-    INNER JOIN launched_op AS o ON p.op_id = o.op_id
-    INNER JOIN op_class AS c ON o.name_id = c.name_id
-    WHERE c.op_class <> 'compute'
+    FROM op_phase AS p
+    INNER JOIN op_class AS c ON p.name_id = c.name_id
+    WHERE c.op_class <> 'compute' AND p.phase IS NOT NULL
     GROUP BY ALL
 ),
 

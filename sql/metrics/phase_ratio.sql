@@ -3,7 +3,7 @@
 -- An operation whose label has no known role and that runs before the first backward counts as forward: the labels are
 -- the names of modules then, and what runs before backward begins is their forward.
 --
--- reads: phase_instance, phase_op, op_phase
+-- reads: phase_instance, op_phase
 -- row:   one iteration on one device that has both
 --
 -- device_id              BIGINT   the device
@@ -38,7 +38,7 @@ marked_forward AS (
 -- labels on operations have no range around them: in an iteration they make one stretch
 labelled_forward AS (
     SELECT o.device_id, o.iteration_index, max(o.end_ns) - min(o.start_ns) AS span_ns
-    FROM phase_op AS o
+    FROM op_phase AS o
     INNER JOIN backward AS b ON o.device_id = b.device_id AND o.iteration_index = b.iteration_index
     LEFT JOIN unknown_label AS u ON o.phase = u.phase
     WHERE o.range_id IS NULL AND (o.phase = 'forward' OR (u.phase IS NOT NULL AND o.start_ns < b.start_ns))

@@ -1,6 +1,6 @@
 -- Devices that did something: one CUDA ordinal of one process each.
 --
--- reads: device, process, busy_interval, gpu_op
+-- reads: device, process, gpu_op, idle_gap
 -- row:   one device with at least one operation
 -- store: view
 --
@@ -15,14 +15,20 @@
 -- end_ms         DOUBLE   end of its last operation on the trace clock
 -- busy_ms        DOUBLE   time with at least one operation running
 -- busy_pct       DOUBLE   busy time as a share of the time from its first operation to its last, in percent
-WITH busy AS (
-    SELECT device_id, sum(end_ns - start_ns)::BIGINT AS busy_ns FROM busy_interval GROUP BY device_id
+WITH idle AS (
+    SELECT device_id, sum(gap_ns)::BIGINT AS idle_ns FROM idle_gap GROUP BY device_id
 ),
 
 used AS (
-    SELECT device_id, count(*) AS operations, min(start_ns) AS start_ns, max(end_ns) AS end_ns
-    FROM gpu_op
-    GROUP BY device_id
+    SELECT
+        o.device_id,
+        count(*) AS operations,
+        min(o.start_ns) AS start_ns,
+        max(o.end_ns) AS end_ns,
+        max(o.end_ns) - min(o.start_ns) - coalesce(any_value(i.idle_ns), 0) AS busy_ns
+    FROM gpu_op AS o
+    LEFT JOIN idle AS i ON o.device_id = i.device_id
+    GROUP BY o.device_id
 )
 
 SELECT
@@ -35,10 +41,9 @@ SELECT
     used.operations,
     used.start_ns / 1e6 AS start_ms,
     used.end_ns / 1e6 AS end_ms,
-    coalesce(busy.busy_ns, 0) / 1e6 AS busy_ms,
-    100 * coalesce(busy.busy_ns, 0) / nullif(used.end_ns - used.start_ns, 0)::DOUBLE AS busy_pct
+    used.busy_ns / 1e6 AS busy_ms,
+    100 * used.busy_ns / nullif(used.end_ns - used.start_ns, 0)::DOUBLE AS busy_pct
 FROM device AS d
 INNER JOIN used ON d.device_id = used.device_id
 LEFT JOIN process AS p ON d.process_id = p.process_id
-LEFT JOIN busy ON d.device_id = busy.device_id
 ORDER BY device_index

@@ -1,0 +1,57 @@
+"""Operations of each device in the order in which they start, and intervals cut by windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Times = npt.NDArray[np.int64]
+"""Nanoseconds, or whole numbers of another kind."""
+
+
+def by_device(ops: pl.DataFrame) -> Iterator[tuple[int, Mapping[str, Times]]]:
+    """Each device with its operations, by start, end and op_id: an array of each column.
+
+    ``ops`` has device_id, op_id, start_ns and end_ns, and may have more columns of whole numbers,
+    none with nulls.
+    """
+    columns = {name: ops[name].to_numpy() for name in ops.columns}
+    keys = ("op_id", "end_ns", "start_ns", "device_id")
+    # what is nearly in order already, as most recordings are, is sorted in next to no time
+    order = np.lexsort([columns[key] for key in keys])
+    columns = {name: column[order] for name, column in columns.items()}
+    devices = columns.pop("device_id")
+    borders = [0, *(np.flatnonzero(np.diff(devices)) + 1).tolist(), len(devices)]
+    for first, behind in zip(borders, borders[1:], strict=False):
+        if behind > first:
+            yield int(devices[first]), {n: c[first:behind] for n, c in columns.items()}
+
+
+def reached(end: Times) -> Times:
+    """For all operations but the first, until when the earlier ones run. Running maximum, so that
+    overlapping streams count once."""
+    return np.maximum.accumulate(end)[:-1]
+
+
+def told_apart(start: Times, end: Times) -> tuple[Times, npt.NDArray[np.bool_]]:
+    """Starts put off until no earlier interval runs, and which intervals are left with any time.
+    ``start`` is in order."""
+    freed = start.copy()
+    freed[1:] = np.maximum(start[1:], reached(end))
+    return freed, end > freed
+
+
+def cut(start: Times, end: Times, opening: Times, closing: Times) -> tuple[Times, Times, Times]:
+    """What intervals have in common with windows: for each that do, the interval's place, the
+    window's place, and for how long. The intervals are in order and apart; windows may overlap."""
+    first = np.searchsorted(end, opening, side="right")
+    behind = np.searchsorted(start, closing, side="left")
+    held = np.maximum(behind - first, 0)
+    windows = np.repeat(np.arange(len(opening)), held)
+    before = np.cumsum(held) - held
+    places = np.arange(len(windows)) - np.repeat(before - first, held)
+    shared = np.minimum(end[places], closing[windows]) - np.maximum(start[places], opening[windows])
+    return places, windows, shared
