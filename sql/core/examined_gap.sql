@@ -1,6 +1,6 @@
 -- Idle gaps that are looked at.
 --
--- reads: idle_gap, examined_span
+-- reads: idle_gap, examined_member
 -- row:   one gap
 --
 -- gap_id      BIGINT  the gap
@@ -10,5 +10,6 @@
 -- next_op_id  BIGINT  the operation that ends it
 SELECT g.gap_id, g.device_id, g.start_ns, g.end_ns, g.next_op_id
 FROM idle_gap AS g
-ASOF INNER JOIN examined_span AS s ON g.device_id = s.device_id AND g.start_ns >= s.start_ns
-WHERE g.end_ns <= s.end_ns
+INNER JOIN examined_member AS m ON g.next_op_id = m.op_id
+-- not the one that ends with the first operation of a stretch
+WHERE g.start_ns >= m.stretch_start_ns

@@ -1,6 +1,6 @@
 -- Operations in the stretches whose idle time is looked at, with their launches and phases.
 --
--- reads: op_phase, gpu_op, examined_span
+-- reads: op_phase, gpu_op, examined_member
 -- row:   one operation
 --
 -- op_id            BIGINT   the operation
@@ -23,14 +23,6 @@
 -- phase            VARCHAR  its phase, NULL where it belongs to none
 -- is_known_role    BOOLEAN  whether the phase's role is known
 -- iteration_index  BIGINT   the iteration in which it was launched, NULL where in none
-WITH looked_at AS (
-    SELECT o.op_id
-    FROM op_phase AS o
-    ASOF INNER JOIN examined_span AS s ON o.device_id = s.device_id AND o.start_ns >= s.start_ns
-    -- with the one that ends the last gap
-    WHERE o.start_ns <= s.end_ns
-)
-
 SELECT
     o.op_id,
     o.process_id,
@@ -53,5 +45,5 @@ SELECT
     o.is_known_role,
     o.iteration_index
 FROM op_phase AS o
-INNER JOIN looked_at AS l ON o.op_id = l.op_id
+INNER JOIN examined_member AS m ON o.op_id = m.op_id
 INNER JOIN gpu_op AS g ON o.op_id = g.op_id

@@ -1,7 +1,7 @@
--- Stretches of a device's time whose idle time is looked at, and of the host's time in which their work was launched.
--- Where everything is looked at, one stretch without end.
+-- The stretches of a device's time whose idle time is looked at, and the host's time in which their work was launched.
+-- Where everything is looked at, both are without end.
 --
--- reads: examined_iteration, iteration_window, launched_op, device
+-- reads: examined_stretch, examined_member, op_phase
 -- row:   one stretch of one device
 --
 -- device_id      BIGINT  the device
@@ -10,42 +10,15 @@
 -- end_ns         BIGINT  end on the device
 -- host_start_ns  BIGINT  first launch of its work
 -- host_end_ns    BIGINT  return of the last one
-WITH total AS (
-    SELECT device_id, count(*) AS iterations FROM iteration_window GROUP BY device_id
-),
-
-whole AS (
-    SELECT d.device_id, d.process_id
-    FROM device AS d
-    LEFT JOIN total AS t ON d.device_id = t.device_id
-    LEFT JOIN (SELECT device_id, count(*) AS iterations FROM examined_iteration GROUP BY device_id) AS e
-        ON d.device_id = e.device_id
-    WHERE t.iterations IS NULL OR e.iterations = t.iterations
-),
-
-looked_at AS (
+WITH host AS (
     SELECT
-        w.device_id,
-        w.process_id,
-        w.start_ns,
-        w.end_ns,
-        coalesce(w.start_ns > lag(w.end_ns) OVER (PARTITION BY w.device_id ORDER BY w.start_ns), true) AS opens
-    FROM iteration_window AS w
-    INNER JOIN examined_iteration AS e ON w.device_id = e.device_id AND w.iteration_index = e.iteration_index
-    WHERE w.device_id NOT IN (SELECT device_id FROM whole)
-),
-
-stretch AS (
-    SELECT
-        *,
-        sum(opens::INTEGER) OVER (PARTITION BY device_id ORDER BY start_ns) AS place
-    FROM looked_at
-),
-
-span AS (
-    SELECT device_id, any_value(process_id) AS process_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns
-    FROM stretch
-    GROUP BY device_id, place
+        m.device_id,
+        m.stretch_start_ns,
+        min(o.call_start_ns) AS start_ns,
+        max(o.call_end_ns) AS end_ns
+    FROM examined_member AS m
+    INNER JOIN op_phase AS o ON m.op_id = o.op_id
+    GROUP BY ALL
 )
 
 SELECT
@@ -53,12 +26,7 @@ SELECT
     s.process_id,
     s.start_ns,
     s.end_ns,
-    coalesce(min(o.call_start_ns), s.start_ns) AS host_start_ns,
-    coalesce(max(o.call_end_ns), s.end_ns) AS host_end_ns
-FROM launched_op AS o
-ASOF INNER JOIN span AS s ON o.device_id = s.device_id AND o.start_ns >= s.start_ns
-WHERE o.start_ns <= s.end_ns
-GROUP BY s.device_id, s.process_id, s.start_ns, s.end_ns
-UNION ALL
-SELECT device_id, process_id, -4611686018427387904, 4611686018427387904, -4611686018427387904, 4611686018427387904
-FROM whole
+    CASE WHEN s.is_whole THEN s.start_ns ELSE coalesce(h.start_ns, s.start_ns) END AS host_start_ns,
+    CASE WHEN s.is_whole THEN s.end_ns ELSE coalesce(h.end_ns, s.end_ns) END AS host_end_ns
+FROM examined_stretch AS s
+LEFT JOIN host AS h ON s.device_id = h.device_id AND s.start_ns = h.stretch_start_ns

@@ -55,3 +55,11 @@ def cut(start: Times, end: Times, opening: Times, closing: Times) -> tuple[Times
     places = np.arange(len(windows)) - np.repeat(before - first, held)
     shared = np.minimum(end[places], closing[windows]) - np.maximum(start[places], opening[windows])
     return places, windows, shared
+
+
+def holding(times: pl.Series, opening: pl.Series, closing: pl.Series) -> pl.Series:
+    """For each moment, the place of the last window that opened by then, NULL where it has closed
+    before. The windows are in order of opening; both ends belong to them."""
+    place = opening.search_sorted(times, side="right").cast(pl.Int64) - 1
+    is_inside = (place >= 0) & (closing.gather(place.clip(0)) >= times)
+    return pl.select(pl.when(is_inside).then(place)).to_series()
