@@ -1,6 +1,6 @@
 -- Calls that launched work of which the recording has no operation, without those captured into a CUDA graph.
 --
--- reads: api_call, api_kind, gpu_op, launched_op, stream_capture
+-- reads: gpu_op, launched_op, launch_call
 -- row:   one process that launched kernels, copies, memsets or graphs
 --
 -- process_id            BIGINT  the process
@@ -21,17 +21,14 @@ recorded AS (
 launch AS (
     SELECT
         c.process_id,
-        k.kind,
+        c.kind,
         -- by correlation id, as some exports hold a call twice, one within the other
         NOT EXISTS (
             SELECT 1 FROM gpu_op AS o WHERE o.process_id = c.process_id AND o.correlation_id = c.correlation_id
         ) AS is_without,
         coalesce(c.start_ns > e.at_ns, false) AS is_trailing
-    FROM api_call AS c
-    INNER JOIN api_kind AS k ON c.name_id = k.name_id
+    FROM launch_call AS c
     LEFT JOIN last_linked AS e ON c.process_id = e.process_id
-    ASOF LEFT JOIN stream_capture AS s ON c.process_id = s.process_id AND c.start_ns >= s.start_ns
-    WHERE k.kind IN ('launch', 'graph_launch', 'copy', 'memset') AND (s.end_ns IS NULL OR c.start_ns > s.end_ns)
 ),
 
 counted AS (
