@@ -203,6 +203,7 @@ PHASE_RANGE = {
     "is_open": pl.Boolean,
 }
 MOMENT = {"process_id": pl.Int64, "thread_id": pl.Int64, "at_ns": pl.Int64}
+ITERATION = {name: pl.Int64 for name in ("process_id", "iteration_index", "start_ns", "end_ns")}
 Phase = tuple[int, int, str, int, int]
 """Its id, thread, role, start and end."""
 
@@ -279,6 +280,13 @@ def test_attribution_is_what_the_slow_version_says(
     rows = [(i, 1, thread, role, role, True, a, b, False) for i, thread, role, a, b in ranges]
     put(engine, "phase_range", PHASE_RANGE, rows)
     put(engine, "launch_moment", MOMENT, [(1, thread, at) for thread, at in sorted(moments)])
-    frame = engine.frame("moment_phase")
-    found = frame.select("thread_id", "at_ns", "known_range_id", "known_method").rows()
-    assert {(t, at): (i, how) for t, at, i, how in found} == slow_attribution(ranges, moments)
+    put(engine, "iteration", ITERATION, [])
+    told = engine.frame("slice_phase").select("thread_id", "at_ns", "known_range_id", "known_method")
+    by_slice = {(t, at): (i, how) for t, at, i, how in told.rows()}
+    begins = sorted(engine.frame("host_slice")["at_ns"])
+    found = {}
+    for thread, at in moments:
+        begun = [ns for ns in begins if ns <= at]
+        if begun and (thread, begun[-1]) in by_slice:
+            found[thread, at] = by_slice[thread, begun[-1]]
+    assert found == slow_attribution(ranges, moments)

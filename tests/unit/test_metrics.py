@@ -53,22 +53,22 @@ def test_exposed_copies_are_what_no_kernel_runs_beside() -> None:
     (row,) = metric(
         "transfer_bound",
         # half beside kernels in the first iteration, all of it in the second
-        launched_op="""
-        op_id | device_id | kind   | name_id | start_ns | end_ns | bytes | copy_kind | call_end_ns
-        1     | 1         | memcpy | 9       | 100      | 500    | 600   | HtoD      | 250
-        2     | 1         | kernel | 8       | 300      | 700    |       |           | 262
-        3     | 1         | kernel | 8       | 350      | 600    |       |           | 264
-        4     | 1         | kernel | 8       | 1100     | 1900   |       |           | 266
-        5     | 1         | memcpy | 9       | 1200     | 1600   | 600   | HtoD      | 268
+        gpu_op="""
+        op_id | device_id | kind   | name_id | start_ns | end_ns | bytes | copy_kind
+        1     | 1         | memcpy | 9       | 100      | 500    | 600   | HtoD
+        2     | 1         | kernel | 8       | 300      | 700    |       |
+        3     | 1         | kernel | 8       | 350      | 600    |       |
+        4     | 1         | kernel | 8       | 1100     | 1900   |       |
+        5     | 1         | memcpy | 9       | 1200     | 1600   | 600   | HtoD
         """,
         op_class="name_id | op_class\n9 | copy\n8 | compute",
         op_phase="""
-        op_id | device_id | iteration_index | phase
-        1     | 1         | 0               | data
-        2     | 1         | 0               | forward
-        3     | 1         | 0               | forward
-        4     | 1         | 1               | forward
-        5     | 1         | 1               | data
+        op_id | device_id | kind   | start_ns | end_ns | call_end_ns | iteration_index | phase
+        1     | 1         | memcpy | 100      | 500    | 250         | 0               | data
+        2     | 1         | kernel | 300      | 700    | 262         | 0               | forward
+        3     | 1         | kernel | 350      | 600    | 264         | 0               | forward
+        4     | 1         | kernel | 1100     | 1900   | 266         | 1               | forward
+        5     | 1         | memcpy | 1200     | 1600   | 268         | 1               | data
         """,
         iteration_window=WINDOWS,
     )
@@ -85,26 +85,40 @@ def test_exposed_copies_are_what_no_kernel_runs_beside() -> None:
     }
 
 
-def test_lost_launches_are_neither_captured_nor_trailing_nor_recorded_twice() -> None:
+def test_what_is_captured_into_a_graph_launches_nothing() -> None:
+    rows = metric(
+        "launch_call",
+        api_call="""
+        call_id | process_id | name_id | start_ns
+        1       | 1          | 7       | 20
+        2       | 1          | 7       | 35
+        3       | 1          | 7       | 50
+        4       | 2          | 7       | 35
+        5       | 1          | 8       | 60
+        """,
+        api_kind="name_id | kind\n7 | launch\n8 | sync",
+        stream_capture="process_id | start_ns | end_ns\n1 | 30 | 40",
+    )
+    assert {(r["process_id"], r["start_ns"]) for r in rows} == {(1, 20), (1, 50), (2, 35)}
+
+
+def test_lost_launches_are_neither_trailing_nor_recorded_twice() -> None:
     (row,) = metric(
         "coverage_launches",
-        api_call="""
-        call_id | process_id | name_id | start_ns | end_ns | correlation_id
-        1       | 1          | 7       | 10       | 12     | 101
-        2       | 1          | 7       | 11       | 12     | 101
-        3       | 1          | 7       | 20       | 22     | 102
-        4       | 1          | 7       | 35       | 36     | 103
-        5       | 1          | 7       | 50       | 52     | 104
-        6       | 1          | 7       | 60       | 62     | 105
+        launch_call="""
+        process_id | start_ns | correlation_id | kind
+        1          | 10       | 101            | launch
+        1          | 11       | 101            | launch
+        1          | 20       | 102            | launch
+        1          | 50       | 104            | launch
+        1          | 60       | 105            | launch
         """,
-        api_kind="name_id | name | kind\n7 | cudaLaunchKernel | launch",
         gpu_op="process_id | correlation_id\n1 | 101\n1 | 104",
         launched_op="""
         op_id | process_id | call_id | call_start_ns
         1     | 1          | 1       | 10
         2     | 1          | 5       | 50
         """,
-        stream_capture="process_id | start_ns | end_ns\n1 | 30 | 40",
     )
     assert (row["launches"], row["operations"]) == (5, 2)
     assert (row["lost_launches"], row["trailing_launches"]) == (1, 1)
@@ -134,21 +148,21 @@ def test_kernels_are_compared_at_their_place_of_the_iteration() -> None:
     rows = metric(
         "kernel_variance",
         # the kernel is short first and long second, in both iterations: no variance
-        launched_op="""
-        op_id | device_id | kind   | name_id | start_ns | end_ns | grid | block
-        1     | 1         | kernel | 8       | 0        | 10     | 4    | 32
-        2     | 1         | kernel | 8       | 20       | 120    | 4    | 32
-        3     | 1         | kernel | 8       | 1000     | 1010   | 4    | 32
-        4     | 1         | kernel | 8       | 1020     | 1120   | 4    | 32
+        gpu_op="""
+        op_id | grid | block
+        1     | 4    | 32
+        2     | 4    | 32
+        3     | 4    | 32
+        4     | 4    | 32
         """,
         op_class="name_id | op_class\n8 | compute",
         op_name="name_id | name\n8 | gemm",
         op_phase="""
-        op_id | device_id | iteration_index
-        1     | 1         | 0
-        2     | 1         | 0
-        3     | 1         | 1
-        4     | 1         | 1
+        op_id | device_id | kind   | name_id | start_ns | end_ns | iteration_index
+        1     | 1         | kernel | 8       | 0        | 10     | 0
+        2     | 1         | kernel | 8       | 20       | 120    | 0
+        3     | 1         | kernel | 8       | 1000     | 1010   | 1
+        4     | 1         | kernel | 8       | 1020     | 1120   | 1
         """,
         iteration_window=WINDOWS,
     )

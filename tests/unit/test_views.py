@@ -35,7 +35,7 @@ def labelled(phase: str, start: int, end: int, known: bool) -> dict[str, Any]:
 
 
 def ratios(instances: list[dict[str, Any]], ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    made = engine(phase_instance=instances, phase_op=ops, op_phase=ops)
+    made = engine(phase_instance=instances, op_phase=ops)
     return made.frame("phase_ratio").sort("iteration_index").to_dicts()
 
 
@@ -172,8 +172,7 @@ def test_phase_budget_divides_the_time_of_each_phase() -> None:
             }
             for phase, busy in (("forward", 80), ("data", 40))
         ],
-        phase_op=ops,
-        launched_op=ops,
+        op_phase=ops,
         op_class=[{"name_id": n, "op_class": kind} for n, kind in enumerate(kinds)],
     )
     told = {row.pop("phase"): tuple(row.values()) for row in made.frame("phase_budget").to_dicts()}
