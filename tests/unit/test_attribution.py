@@ -36,10 +36,9 @@ def attributed(tmp_path: Path, launches: list[Call], **rows: Any) -> list[tuple[
     content = {"ranges": PHASES, "kernels": kernels, **rows}
     path = make_export(tmp_path / "run.sqlite", calls=launches, **content)
     engine = Engine([open_source(path)])
-    engine.need("op_phase", "gpu_op")
+    engine.need("op_phase")
     return engine.connection.execute(
-        "SELECT p.phase, p.method FROM op_phase AS p JOIN gpu_op AS o USING (op_id) "
-        "ORDER BY o.start_ns, o.op_id"
+        "SELECT phase, method FROM op_phase ORDER BY start_ns, op_id"
     ).fetchall()
 
 
@@ -203,7 +202,7 @@ PHASE_RANGE = {
     "is_open": pl.Boolean,
 }
 MOMENT = {"process_id": pl.Int64, "thread_id": pl.Int64, "at_ns": pl.Int64}
-ITERATION = {name: pl.Int64 for name in ("process_id", "iteration_index", "start_ns", "end_ns")}
+ITERATION = dict.fromkeys(("process_id", "iteration_index", "start_ns", "end_ns"), pl.Int64)
 Phase = tuple[int, int, str, int, int]
 """Its id, thread, role, start and end."""
 
@@ -281,7 +280,9 @@ def test_attribution_is_what_the_slow_version_says(
     put(engine, "phase_range", PHASE_RANGE, rows)
     put(engine, "launch_moment", MOMENT, [(1, thread, at) for thread, at in sorted(moments)])
     put(engine, "iteration", ITERATION, [])
-    told = engine.frame("slice_phase").select("thread_id", "at_ns", "known_range_id", "known_method")
+    told = engine.frame("slice_phase").select(
+        "thread_id", "at_ns", "known_range_id", "known_method"
+    )
     by_slice = {(t, at): (i, how) for t, at, i, how in told.rows()}
     begins = sorted(engine.frame("host_slice")["at_ns"])
     found = {}

@@ -20,7 +20,7 @@ def budget(ops: list[tuple[int, int, int, str | None]], windows: list[tuple[int,
         ops, schema=["start_ns", "end_ns", "name_id", "phase"], orient="row"
     ).with_columns(device_id=pl.lit(7), op_id=pl.int_range(pl.len()))
     engine.put("gpu_op", frame.drop("phase"))
-    engine.put("op_phase", frame.select("op_id", pl.col("phase").cast(pl.String)))
+    engine.put("op_phase", frame.with_columns(pl.col("phase").cast(pl.String)))
     engine.put("op_class", pl.DataFrame({"name_id": list(NAMES), "op_class": NAMES.values()}))
     engine.put(
         "iteration_window",

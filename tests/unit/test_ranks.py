@@ -196,9 +196,9 @@ def test_eight_ranks_made_from_a_recorded_one(shared: Path) -> None:
     ops, delayed = engine.frame("gpu_op"), []
     engine.need("communication_op", "op_phase")
     meets = engine.frame_of(
-        "SELECT device_id, min(start_ns) AS start_ns FROM communication_op "
-        "JOIN op_phase USING (op_id, device_id) WHERE iteration_index IS NOT NULL "
-        "GROUP BY device_id, iteration_index ORDER BY ALL"
+        "SELECT c.device_id, min(c.start_ns) AS start_ns FROM communication_op AS c "
+        "JOIN op_phase AS p ON c.op_id = p.op_id WHERE p.iteration_index IS NOT NULL "
+        "GROUP BY c.device_id, p.iteration_index ORDER BY ALL"
     )
     by_source = ops.group_by(pl.col("process_id") // 2**24, maintain_order=True)
     for rank, (_, own) in enumerate(by_source):

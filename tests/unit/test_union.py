@@ -103,7 +103,7 @@ def test_gaps_are_what_counting_says(drawn: list[Operation]) -> None:
         idle = {ns for d, a, b in found if d == device for ns in range(a, b)}
         seen = {ns for a, b in mine for ns in (a, b)}
         # an operation without length may lie in a gap, and then parts it
-        assert idle == {ns for ns in range(min(seen, default=0), max(seen, default=0))} - ran
+        assert idle == set(range(min(seen, default=0), max(seen, default=0))) - ran
         ours = [(a, b) for d, a, b in found if d == device]
         assert all(left[1] <= right[0] for left, right in pairwise(ours))
 
@@ -111,7 +111,20 @@ def test_gaps_are_what_counting_says(drawn: list[Operation]) -> None:
 def working_engine(drawn: list[Working], windows: list[tuple[int, int]]) -> Engine:
     engine = engine_with([working[:3] for working in drawn])
     rows = [
-        (i, d, a, b, 1, kind, "kernel", PHASES[phase], phase if PHASES[phase] else None, None, 0, "x")
+        (
+            i,
+            d,
+            a,
+            b,
+            1,
+            kind,
+            "kernel",
+            PHASES[phase],
+            phase if PHASES[phase] else None,
+            None,
+            0,
+            "x",
+        )
         for i, (d, a, b, phase, kind) in enumerate(drawn)
     ]
     put(engine, "op_phase", OP_PHASE, rows)
@@ -160,5 +173,7 @@ def test_busy_time_of_phases_is_what_counting_says(drawn: list[Working]) -> None
             if phase is not None and mine:
                 counted[device, phase] = len({ns for a, b in mine for ns in range(a, b)})
     frame = working_engine(drawn, []).frame("phase_instance")
-    found = {(d, phase): ns for d, phase, ns in frame.select("device_id", "phase", "busy_ns").rows()}
+    found = {
+        (d, phase): ns for d, phase, ns in frame.select("device_id", "phase", "busy_ns").rows()
+    }
     assert found == counted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ def by_device(ops: pl.DataFrame) -> Iterator[tuple[int, Mapping[str, Times]]]:
     columns = {name: column[order] for name, column in columns.items()}
     devices = columns.pop("device_id")
     borders = [0, *(np.flatnonzero(np.diff(devices)) + 1).tolist(), len(devices)]
-    for first, behind in zip(borders, borders[1:], strict=False):
+    for first, behind in pairwise(borders):
         if behind > first:
             yield int(devices[first]), {n: c[first:behind] for n, c in columns.items()}
 

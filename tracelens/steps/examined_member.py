@@ -1,4 +1,4 @@
-"""Operations in the stretches whose idle time is looked at, the one included that ends the last gap.
+"""Operations in the stretches whose idle time is looked at, with the one that ends the last gap.
 
 reads: op_time, examined_stretch
 row:   one operation

@@ -1,5 +1,5 @@
-"""How much GPU work each process had launched when one of the user's ranges opened or closed, and by
-the end.
+"""How much GPU work each process had launched when a range of the user opened or closed, and by the
+end.
 
 reads: launch_event, range_border
 row:   one such moment of one process
