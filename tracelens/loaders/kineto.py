@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracelens.loaders import kineto_parts
 from tracelens.loaders.base import SourceInfo
-from tracelens.loaders.kineto_stream import GZIP_MAGIC, TraceStream, open_unzipped
+from tracelens.loaders.kineto_stream import GZIP_MAGIC, open_unzipped
 from tracelens.loaders.kineto_tables import HOST_TABLES, Tables
-from tracelens.loaders.kineto_values import (
-    InexactTimesError,
-    as_integer,
-    exact_nanoseconds,
-)
+from tracelens.loaders.kineto_values import as_integer, exact_nanoseconds
 
 _BOM = b"\xef\xbb\xbf"
 _UNIX_TIME_NS = 10**18
@@ -59,16 +54,8 @@ class Kineto:
         """None: counting events takes as long as loading them."""
 
     def _parse(self) -> dict[str, pa.Table]:
-        stream, tables = TraceStream(self._path), Tables()
-        kinds: set[Any] = set()
-        with _no_garbage_collection():
-            for events in stream.blocks():
-                kinds.update(str(e.get("ph")) for e in events[:100])
-                try:
-                    tables.add(events)
-                except InexactTimesError:
-                    tables.add(stream.exact_block())
-        if not kinds & set("XiMBEsfCbe"):
+        stream, tables = kineto_parts.read(self._path)
+        if not tables.kinds & set("XiMBEsfCbe"):
             raise stream.no_trace("lists nothing that is an event")
         self._finish(tables, stream.header)
         notes = tuple(_notes(stream.repairs, tables.untimed))
@@ -86,18 +73,6 @@ class Kineto:
         tables.put("string", ({"id": i, "value": str(s)} for s, i in tables.strings.items()))
         tables.put("device", _device_rows(header))
         tables.put("capture", [_capture_row(tables, header, rank)])
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Millions of young dictionaries make the collector run all the time, and find nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Names:

@@ -34,6 +34,9 @@ _LONGEST_EVENT_BYTES = 256 << 20
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _BARE_LIST = re.compile(rb"\s*\[(?=\s*[{\]])")
 _EXACT_TIME = re.compile(rb'("(?:ts|dur)"\s*:\s*)(-?[0-9][0-9.eE+-]*)')
+_EVENT_BORDER = re.compile(rb"\}\s*,\s*(?=\{)")
+_PART_BORDER_BYTES = 256 << 10
+"""Two processes that look for the border of two parts look through so much text."""
 _LIST_END = re.compile(rb'(\}\s*,?\s*|\A\s*)\]\s*(?=,\s*"[^"]*"\s*:|\}|\Z)')
 
 Event = dict[str, Any]
@@ -64,6 +67,8 @@ class TraceStream:
         self.bytes_read = 0
         self.exact_times = False
         """Whether ``ts`` and ``dur`` come as text: doubles of their size would lose digits."""
+        self.is_at_border = False
+        """Whether the last block ends where another part begins."""
         self._path = path
         self._block_bytes = block_bytes
         self._damaged_bytes = damaged_bytes
@@ -71,14 +76,31 @@ class TraceStream:
         self._damage = ""
         self._is_bare_list = False
 
-    def blocks(self) -> Iterator[list[Event]]:
-        """Events in file order. Raises TracelensError where the file is no trace, or cut short."""
+    def blocks(self, begin: int = 0, until: int | None = None) -> Iterator[list[Event]]:
+        """Events in file order. Raises TracelensError where the file is no trace, or cut short.
+
+        Those of a part begin and end where first, from these bytes of the unzipped text on, a
+        border of two events seems to be. ``is_at_border`` tells when the end is reached, and that
+        it is a border indeed; whoever goes on is given the events behind it too.
+        """
         with open_unzipped(self._path) as file:
             head, buffer = self._read_head(file)
+            if begin:
+                buffer = self._skip(file, begin)
             at_end = False
             while True:
                 chunk = self._read(file)
                 buffer, is_final = buffer + chunk, not chunk
+                if until is not None and self.bytes_read > until:
+                    if not is_final and self.bytes_read - until < _PART_BORDER_BYTES:
+                        continue
+                    events, buffer = self._take_until(buffer, until)
+                    until = None
+                    if events:
+                        self.events_read += len(events)
+                        self.is_at_border = True
+                        yield events
+                        self.is_at_border = False
                 if not is_final and len(buffer) < self._block_bytes:
                     continue
                 events, buffer, at_end = self._take(buffer, is_final)
@@ -135,6 +157,26 @@ class TraceStream:
         if len(text) < _HEADER_LIMIT_BYTES and not is_json(text):
             raise self._cut()
         raise self.no_trace("has no list of traceEvents")
+
+    def _skip(self, file: io.BufferedReader, begin: int) -> bytes:
+        """What is read first of a part that begins there."""
+        self.bytes_read = file.seek(begin)
+        text = b""
+        while len(text) < _PART_BORDER_BYTES and (chunk := self._read(file)):
+            text += chunk
+        border = _EVENT_BORDER.search(text, 0, _PART_BORDER_BYTES)
+        if border is None:
+            raise self.no_trace("holds no events that can be told apart")
+        return text[border.end() :]
+
+    def _take_until(self, buffer: bytes, until: int) -> tuple[list[Event], bytes]:
+        """Events up to the border of two parts, if they are whole there, and what is left."""
+        place = until - (self.bytes_read - len(buffer))
+        if place < 0:
+            return [], buffer
+        border = _EVENT_BORDER.search(buffer, place, place + _PART_BORDER_BYTES)
+        events = border and self._parse(buffer[: border.start() + 1], is_repaired=False)
+        return (events, buffer[border.end() :]) if border and events else ([], buffer)
 
     def _take(self, buffer: bytes, is_final: bool) -> tuple[list[Event], bytes, bool]:
         """Events from the front of the buffer, the rest of it, and whether the list ended."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracelens.loaders.kineto_schema import SCHEMA, TABLE_OF_CATEGORY
 from tracelens.loaders.kineto_values import (
@@ -23,6 +24,7 @@ from tracelens.loaders.kineto_values import (
 Event = dict[str, Any]
 _NONE: Event = {}
 _KINDS = {"kernel": 0, "memcpy": 1, "memset": 2}
+_METADATA, _SPANS, _NOWHERE = "metadata", "spans", ""
 HOST_TABLES = ("call", "cpu_op", "annotation")
 
 
@@ -34,30 +36,51 @@ class Tables:
     threads: ThreadIds = field(default_factory=ThreadIds)
     metadata: list[Event] = field(default_factory=list)
     spans: list[Event] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    """What some events of each block are: their ``ph``."""
     untimed: int = 0
     """Events that were left out because their time is missing or no number."""
     parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {t: [] for t in SCHEMA})
-    _categories: dict[Any, str | None] = field(default_factory=dict)
     _places: int = 0
 
     def add(self, events: list[Event]) -> None:
         """Append the events of one block, or raise InexactTimesError and leave all as it was."""
-        groups: dict[Any, list[Event]] = {}
-        for event in events:
-            category = event.get("cat")
-            try:
-                groups[category].append(event)
-            except KeyError:
-                groups[category] = [event]
-            except TypeError:
-                continue  # a category that is a list or an object: no event of any profiler
-        timed = {c: self._timed(c, group) for c, group in groups.items() if self._table(c)}
-        self.untimed += sum(len(groups[c]) - len(kept) for c, (kept, _, _) in timed.items())
-        self.metadata += [e for e in groups.get(None, ()) if e.get("ph") == "M"]
-        self.spans += groups.get("Trace", ())
-        for category, (kept, start, end) in timed.items():
+        self.kinds.update(str(e.get("ph")) for e in events[:100])
+        groups = _grouped(events)
+        metadata, spans = groups.pop(_METADATA), groups.pop(_SPANS)
+        timed = {table: _timed(group) for table, group in groups.items()}
+        self.untimed += sum(len(groups[t]) - len(kept) for t, (kept, _, _) in timed.items())
+        self.metadata += [e for e in metadata if e.get("ph") == "M"]
+        self.spans += spans
+        for table, (kept, start, end) in timed.items():
             if kept:
-                self._append(self._table(category), kept, start, end)
+                self._append(table, kept, start, end)
+
+    def extend(self, later: Tables) -> None:
+        """Append what was read of a later part of the same trace, with numbers of its own."""
+        strings = np.array([*(self.strings[s] for s in later.strings), -1])
+        pairs = list(later.threads)
+        keys = np.array([later.threads[p] for p in pairs], np.int64)
+        order = np.argsort(keys)
+        own = np.array([self.threads[p] for p in pairs], np.int64)[order]
+        keys = keys[order]
+
+        def numbered(column: str, values: pa.ChunkedArray) -> Any:
+            if column.endswith("_id"):
+                return strings[values.to_numpy()]
+            if column == "thread":
+                return own[np.searchsorted(keys, values.to_numpy())]
+            return pc.add(values, self._places) if column == "place" else values
+
+        for name, parts in later.parts.items():
+            for part in parts:
+                columns = [numbered(c, part[c]) for c in part.column_names]
+                self.parts[name].append(pa.table(columns, schema=part.schema))
+        self._places += later._places
+        self.metadata += later.metadata
+        self.spans += later.spans
+        self.kinds |= later.kinds
+        self.untimed += later.untimed
 
     def table(self, name: str) -> pa.Table:
         """One table, whole."""
@@ -68,28 +91,9 @@ class Tables:
         """Give a small table its rows."""
         self.parts[name] = [pa.Table.from_pylist(list(rows), pa.schema(SCHEMA[name]))]
 
-    def _table(self, category: Any) -> str | None:
-        if category not in self._categories:
-            self._categories[category] = TABLE_OF_CATEGORY.get(str(category).lower())
-        return self._categories[category]
-
-    def _timed(
-        self, category: Any, events: list[Event]
-    ) -> tuple[list[Event], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The events that have a time, with start and end."""
-        start = nanoseconds(_values(events, "ts"))
-        duration = nanoseconds(_values(events, "dur", 0))
-        if start is None or duration is None:
-            events = [e for e in events if _has_times(e)]
-            start = nanoseconds([e["ts"] for e in events])
-            duration = nanoseconds([e.get("dur", 0) for e in events])
-        assert start is not None
-        assert duration is not None
-        return events, start, start + np.maximum(duration, 0)
-
     def _append(
         self,
-        table: str | None,
+        table: str,
         events: list[Event],
         start: npt.NDArray[np.int64],
         end: npt.NDArray[np.int64],
@@ -102,9 +106,9 @@ class Tables:
             columns |= self._operation(_KINDS[table], events, args)
             table = "gpu_op"
         else:
-            columns |= _BUILDERS[str(table)](self, events, args)
-        schema = pa.schema(SCHEMA[str(table)])
-        self.parts[str(table)].append(pa.table([columns[c] for c in schema.names], schema=schema))
+            columns |= _BUILDERS[table](self, events, args)
+        schema = pa.schema(SCHEMA[table])
+        self.parts[table].append(pa.table([columns[c] for c in schema.names], schema=schema))
 
     def _texts(self, values: list[Any]) -> pa.Array:
         strings = self.strings
@@ -214,6 +218,47 @@ _BUILDERS: dict[str, Callable[[Tables, list[Event], list[Event]], dict[str, Any]
     "sync": Tables._sync,
     "event_record": Tables._event_record,
 }
+
+
+class _Destinations(dict[Any, str]):
+    """Where events of a category go: a table, or one of the lists that are no table."""
+
+    def __missing__(self, category: Any) -> str:
+        known = TABLE_OF_CATEGORY.get(str(category).lower(), _NOWHERE)
+        self[category] = known
+        return known
+
+
+def _grouped(events: list[Event]) -> dict[str, list[Event]]:
+    """The events by where they go, each group in the order of the file."""
+    destinations = _Destinations({None: _METADATA, "Trace": _SPANS})
+    groups: dict[str, list[Event]] = {_METADATA: [], _SPANS: [], _NOWHERE: []}
+    for event in events:
+        try:
+            destination = destinations[event.get("cat")]
+        except TypeError:
+            continue  # a category that is a list or an object: no event of any profiler
+        try:
+            groups[destination].append(event)
+        except KeyError:
+            groups[destination] = [event]
+    del groups[_NOWHERE]
+    return groups
+
+
+def _timed(
+    events: list[Event],
+) -> tuple[list[Event], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The events that have a time, with start and end."""
+    start = nanoseconds(_values(events, "ts"))
+    duration = nanoseconds(_values(events, "dur", 0))
+    if start is None or duration is None:
+        events = [e for e in events if _has_times(e)]
+        start = nanoseconds([e["ts"] for e in events])
+        duration = nanoseconds([e.get("dur", 0) for e in events])
+    assert start is not None
+    assert duration is not None
+    return events, start, start + np.maximum(duration, 0)
 
 
 def _values(events: list[Event], key: str, default: Any = None) -> list[Any]:
