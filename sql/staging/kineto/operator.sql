@@ -30,7 +30,7 @@ forward_thread AS (
 )
 
 SELECT
-    (getvariable('source_id') << 48) | row_number() OVER () AS operator_id,
+    (getvariable('source_id') << 48) | o.row_number AS operator_id,
     (getvariable('source_id') << 24) | (o.thread >> 24) AS process_id,
     (getvariable('source_id') << 48) | o.thread AS thread_id,
     coalesce(n.value, '(unnamed)') AS name,

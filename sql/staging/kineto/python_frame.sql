@@ -10,7 +10,7 @@
 -- start_ns    BIGINT   start on the trace clock
 -- end_ns      BIGINT   return on the trace clock
 SELECT
-    (getvariable('source_id') << 48) | row_number() OVER () AS frame_id,
+    (getvariable('source_id') << 48) | f.row_number AS frame_id,
     (getvariable('source_id') << 24) | (f.thread >> 24) AS process_id,
     (getvariable('source_id') << 48) | f.thread AS thread_id,
     coalesce(s.value, '(unnamed)') AS name,

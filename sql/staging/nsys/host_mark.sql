@@ -33,7 +33,7 @@ category AS (
 )
 
 SELECT
-    (getvariable('source_id') << 48) | row_number() OVER () AS mark_id,
+    (getvariable('source_id') << 48) | e.row_number AS mark_id,
     (getvariable('source_id') << 24) | ((coalesce(e."globalTid", 0) >> 24) & 16777215) AS process_id,
     (getvariable('source_id') << 48) | (coalesce(e."globalTid", 0) & 281474976710655) AS thread_id,
     coalesce(domain.name, CASE WHEN coalesce(e."domainId", 0) = 0 THEN '' ELSE 'domain ' || e."domainId" END) AS domain,
