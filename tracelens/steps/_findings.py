@@ -111,18 +111,18 @@ def priced_ops(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.Dat
 def small_kernel_optimizers(frames: Mapping[str, pl.DataFrame], settings: Settings) -> pl.DataFrame:
     """Devices whose optimizer phase is made of very many tiny kernels: one row a device
     (device_id)."""
-    kernels = (
-        frames["examined_op"]
-        .filter(pl.col("kind") == "kernel")
-        .select("op_id", ns=pl.col("end_ns") - pl.col("start_ns"))
-    )
-    phase = frames["examined_op"].filter(
+    is_kernel = (
         pl.col("is_known_role")
         & (pl.col("phase") == "optimizer")
         & pl.col("iteration_index").is_not_null()
+        & (pl.col("kind") == "kernel")
     )
     return (
-        phase.join(kernels, on="op_id")
+        frames["examined_op"]
+        .select(
+            pl.col("device_id", "iteration_index").filter(is_kernel),
+            ns=(pl.col("end_ns") - pl.col("start_ns")).filter(is_kernel),
+        )
         .group_by("device_id")
         .agg(
             an_iteration=pl.len() / pl.col("iteration_index").n_unique(),

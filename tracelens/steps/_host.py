@@ -40,7 +40,7 @@ def feeding_threads(ops: pl.DataFrame) -> pl.Series:
     Threads that only copy (prefetchers) or only poll (NCCL's watchdog) run beside these and hold
     nothing up. ``ops`` are rows of examined_op.
     """
-    linked = ops.filter(pl.col("thread_id").is_not_null())
+    linked = ops.select("thread_id", "kind").filter(pl.col("thread_id").is_not_null())
     kernels = linked.filter(pl.col("kind").is_in(["kernel", "graph"]))
     return (linked if kernels.is_empty() else kernels)["thread_id"].unique()
 
@@ -61,8 +61,8 @@ def device_calls(frames: Mapping[str, pl.DataFrame], ops: pl.DataFrame) -> pl.Da
     threads = feeding_threads(ops).implode()
     return (
         frames["examined_call"]
-        .filter(pl.col("thread_id").is_in(threads))
         .select("call_id", "process_id", "thread_id", "name_id", "start_ns", "end_ns")
+        .filter(pl.col("thread_id").is_in(threads))
         .sort("start_ns", maintain_order=True)
         .with_columns(free_ns=pl.col("end_ns").cum_max().shift(1).fill_null(pl.col("start_ns")))
     )

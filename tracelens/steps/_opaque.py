@@ -10,8 +10,14 @@ import polars as pl
 def behind_graphs(frames: Mapping[str, pl.DataFrame]) -> pl.Series:
     """The operations (op_id) before which a graph ran unseen: between the launch before and their
     own, their process launched a graph of which no operation was recorded."""
-    ops = frames["examined_op"].filter(pl.col("call_id").is_not_null())
     kinds = frames["api_kind"].filter(pl.col("kind") == "graph_launch").select("name_id").unique()
+    if kinds.is_empty():
+        return pl.Series("op_id", [], pl.Int64)
+    ops = (
+        frames["examined_op"]
+        .select("op_id", "call_id", "process_id", "call_start_ns")
+        .filter(pl.col("call_id").is_not_null())
+    )
     unseen = (
         frames["examined_call"]
         .join(kinds, on="name_id")

@@ -45,12 +45,19 @@ def units(frames: Mapping[str, pl.DataFrame], ops: pl.DataFrame) -> pl.DataFrame
         "op_id", "call_id", "thread_id", "stream", "stream_id", "kind", "copy_kind", "is_pageable",
         "bytes", "op_class", "role",
     )  # fmt: skip
-    return named.group_by("unit_id", maintain_order=True).agg(
-        first,
-        pl.col("start_ns").min().alias("unit_start_ns"),
-        pl.col("end_ns").max().alias("unit_end_ns"),
-        pl.first("call_start_ns", "call_end_ns"),
-        also_on=pl.col("stream").unique(),
+    return (
+        named.group_by("unit_id", maintain_order=True)
+        .agg(
+            first,
+            pl.col("start_ns").min().alias("unit_start_ns"),
+            pl.col("end_ns").max().alias("unit_end_ns"),
+            pl.first("call_start_ns", "call_end_ns"),
+            also_on=pl.col("stream").unique(),
+        )
+        .with_columns(
+            # one stream is its own: the replay need not look at the list
+            also_on=pl.when(pl.col("also_on").list.len() > 1).then("also_on")
+        )
     )
 
 

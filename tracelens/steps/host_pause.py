@@ -83,18 +83,18 @@ def _silences(
     silent_ns = pl.col("start_ns") - pl.col("free_ns")
     between = calls.filter(silent_ns >= shortest)
     launches = (
-        ops.filter(pl.col("call_id").is_not_null())
-        .select("op_id", "call_start_ns")
+        ops.select("op_id", "call_id", "call_start_ns", "phase", "iteration_index")
+        .filter(pl.col("call_id").is_not_null())
         .sort("call_start_ns")
     )
     between = between.join_asof(
-        launches,
+        launches.select("op_id", "call_start_ns"),
         left_on="start_ns",
         right_on="call_start_ns",
         strategy="forward",
         check_sortedness=False,
     )
-    in_data, in_phase, outside = _places(frames, between, _first_ops(frames, launches))
+    in_data, in_phase, outside = _places(frames, between, _first_ops(launches))
     is_input = in_data | (~in_phase & outside)
     between = between.with_columns(is_input=is_input)
     long_ns = pl.max_horizontal(
@@ -102,7 +102,7 @@ def _silences(
         (pl.col("usual_ns").fill_null(0) * settings.host_silence_factor).cast(pl.Int64),
     )
     return (
-        between.join(_usual_distances(frames, launches, between), on="op_id", how="left")
+        between.join(_usual_distances(launches, between), on="op_id", how="left")
         .filter(
             pl.when("is_input")
             .then(silent_ns >= settings.input_silence_ns)
@@ -120,18 +120,13 @@ def _silences(
     )
 
 
-def _usual_distances(
-    frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame, between: pl.DataFrame
-) -> pl.DataFrame:
+def _usual_distances(launches: pl.DataFrame, between: pl.DataFrame) -> pl.DataFrame:
     """The median distance of two launches in the phase that each silence leads to: op_id,
     usual_ns (NULL where no two are ever launched in an iteration)."""
     if between["is_input"].all():
         return pl.DataFrame(schema={"op_id": pl.Int64, "usual_ns": pl.Float64})
-    placed = launches.join(
-        frames["examined_op"].select("op_id", "phase", "iteration_index"),
-        on="op_id",
-        maintain_order="left",
-    )
+    ended = launches.filter(pl.col("op_id").is_in(between["op_id"].drop_nulls().implode()))
+    placed = launches.filter(pl.col("phase").is_in(ended["phase"].implode(), nulls_equal=True))
     # within an iteration: what is launched once in each is a period apart
     distance_ns = pl.col("call_start_ns").diff().over("phase", "iteration_index")
     usual = (
@@ -139,7 +134,6 @@ def _usual_distances(
         .group_by("phase")
         .agg(usual_ns=pl.col("distance_ns").quantile(0.5, "lower"))
     )
-    ended = placed.filter(pl.col("op_id").is_in(between["op_id"].drop_nulls().implode()))
     return ended.join(usual, on="phase", nulls_equal=True).select("op_id", "usual_ns")
 
 
@@ -192,14 +186,10 @@ def _holding(times: pl.Series, iterations: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _first_ops(frames: Mapping[str, pl.DataFrame], launches: pl.DataFrame) -> pl.DataFrame:
+def _first_ops(launches: pl.DataFrame) -> pl.DataFrame:
     """The operation of a device launched first in each iteration: op_id, iteration_index."""
     return (
-        launches.join(
-            frames["examined_op"].select("op_id", "iteration_index").drop_nulls(),
-            on="op_id",
-            maintain_order="left",
-        )
+        launches.filter(pl.col("iteration_index").is_not_null())
         .group_by("iteration_index")
         .agg(pl.first("op_id"))
         .select("op_id", "iteration_index")

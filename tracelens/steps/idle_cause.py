@@ -102,28 +102,26 @@ def _with_launches(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Gaps with the launch, the phase and the role of the operation that ends each."""
     names = frames["api_kind"].select("name_id", next_call_name="name").unique("name_id")
     skewed = frames["clock_skew"].filter(pl.col("is_skewed"))["process_id"]
-    comparable = frames["examined_op"].filter(
+    comparable = pl.when(
         ~pl.col("process_id").is_in(skewed.implode())
         & ~pl.col("op_id").is_in(_opaque.behind_graphs(frames).implode())
     )
-    launches = comparable.select(
+    launches = frames["examined_op"].select(
         "op_id",
-        "call_start_ns",
-        "call_end_ns",
-        next_call_id="call_id",
-        next_thread_id="thread_id",
-        name_id="call_name_id",
-    )
-    phases = frames["examined_op"].select(
-        "op_id", "phase", role=pl.when(pl.col("is_known_role")).then(pl.col("phase"))
+        "phase",
+        role=pl.when(pl.col("is_known_role")).then(pl.col("phase")),
+        call_start_ns=comparable.then("call_start_ns"),
+        call_end_ns=comparable.then("call_end_ns"),
+        next_call_id=comparable.then("call_id"),
+        next_thread_id=comparable.then("thread_id"),
+        name_id=comparable.then("call_name_id"),
     )
     return (
         frames["examined_gap"]
         .select("gap_id", "device_id", "start_ns", "end_ns", "next_op_id")
-        .join(launches, left_on="next_op_id", right_on="op_id", how="left")
-        .join(phases, left_on="next_op_id", right_on="op_id", how="left")
-        .join(names, on="name_id", how="left")
         .sort("device_id", "start_ns")
+        .join(launches, left_on="next_op_id", right_on="op_id", how="left", maintain_order="left")
+        .join(names, on="name_id", how="left", maintain_order="left")
     )
 
 

@@ -108,6 +108,9 @@ class _Device:
             # silences that count as dispatch are taken away with it (see _findings.of_idle)
             short = pl.col("end_ns") - pl.col("start_ns") < settings.host_stall_ns
             self.pauses = self.pauses.filter(~((pl.col("cause") == "host") & short))
+        blamed = self.idle.group_by("finding", "iteration_index").agg(pl.col("idle_ns").sum())
+        self.idle_ns = {(finding, i): ns for finding, i, ns in blamed.iter_rows()}
+        self.blamed_ops = frozenset(self.ops["finding"].unique())
         threads = feeding_threads(frames["examined_op"].filter(mine))
         self.overhead = frames["profiler_overhead"].filter(
             pl.col("thread_id").is_in(threads.implode())
@@ -125,20 +128,17 @@ class _Device:
 
     def _blamed_ns(self, scenario: str) -> float:
         """Idle time and exposed work of a finding in the median iteration."""
-        idle = self.idle.filter(pl.col("finding") == scenario)
-        idle_ns = dict(idle.group_by("iteration_index").agg(pl.col("idle_ns").sum()).iter_rows())
-        priced = pl.col("finding") == scenario
-        exposed_ns = self._exposed_ns(
-            self.ops.filter(priced), self.ops.filter(~priced | pl.col("finding").is_null())
-        )
-        both = [idle_ns.get(i, 0) + exposed_ns.get(i, 0) for i in self.timeline.iterations]
+        exposed_ns = self._exposed_ns(scenario) if scenario in self.blamed_ops else {}
+        both = [
+            self.idle_ns.get((scenario, i), 0) + exposed_ns.get(i, 0)
+            for i in self.timeline.iterations
+        ]
         return float(median(both))
 
-    def _exposed_ns(self, ops: pl.DataFrame, others: pl.DataFrame) -> dict[int, int]:
-        """Time in each iteration in which these operations run and no others do."""
-        if ops.is_empty():
-            return {}
-        alone = _intervals.exposed(ops, others)
+    def _exposed_ns(self, scenario: str) -> dict[int, int]:
+        """Time in each iteration in which operations of a finding run and no others do."""
+        priced = pl.col("finding").eq_missing(scenario)
+        alone = _intervals.exposed(self.ops.filter(priced), self.ops.filter(~priced))
         before = [_intervals.covered_before(self.windows[c], alone) for c in ("end_ns", "start_ns")]
         return dict(zip(self.windows["iteration_index"], before[0] - before[1], strict=True))
 
