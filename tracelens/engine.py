@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _KEPT_BYTES = 64 << 20
 """A frame beyond this is quicker made again than kept: no report reads one."""
+_SMALL_BYTES = 4 << 20
+"""Tables of files up to this size are not let go of early: that takes longer than it is worth."""
 
 
 @cache
@@ -115,7 +117,8 @@ class Engine:
         wanted = dict.fromkeys(names)
         kept = {name: self._kept(name) for name in wanted}
         missing = [name for name, frame in kept.items() if frame is None]
-        self._lifetimes = Lifetimes(missing, self.reads, _is_view) if in_passing else None
+        lets_go = in_passing and any(_size(source) > _SMALL_BYTES for source in self.sources)
+        self._lifetimes = Lifetimes(missing, self.reads, _is_view) if lets_go else None
         try:
             self.need(*missing)
         finally:
@@ -229,6 +232,12 @@ class Engine:
                 seen.add(name)
                 pending += self.reads(name)
         self._stager.prefetch(seen & self._stager.names)
+
+
+def _size(source: Source) -> int:
+    """Bytes of a file; those of a folder are not worth counting."""
+    path = source.info.path
+    return path.stat().st_size if path.is_file() else _SMALL_BYTES + 1
 
 
 def _is_view(name: str) -> bool:

@@ -49,26 +49,31 @@ def plausible(table: pa.Table) -> pa.Table:
 
 def _without_endless(table: pa.Table) -> pa.Table:
     """Rows that end unbelievably late have no end."""
-    import pyarrow.compute as pc
+    from pyarrow._compute import call_function
 
     if not {"start", "end"} <= set(table.column_names):
         return table
-    length = pc.subtract(table.column("end"), table.column("start"))
-    longest = pc.max(length).as_py()
+    length = call_function("subtract", [table.column("end"), table.column("start")])
+    longest = call_function("max", [length]).as_py()
     if longest is None or longest <= LONGEST_NS:
         return table
+    import pyarrow.compute as pc
+
     place = table.column_names.index("end")
     is_short = pc.less_equal(length, LONGEST_NS)
     return _replaced(table, place, pc.if_else(is_short, table.column(place), None))
 
 
 def _within(column: pa.ChunkedArray, least: float, greatest: float) -> pa.ChunkedArray:
-    import pyarrow.compute as pc
+    # all that most columns need; pyarrow.compute makes a function of everything at its import
+    from pyarrow._compute import call_function
 
-    found = pc.min_max(column).as_py()
+    found = call_function("min_max", [column]).as_py()
     low, high = found["min"], found["max"]
     if low is None or (least <= low and high <= greatest):
         return column
+    import pyarrow.compute as pc
+
     kept = pc.and_(pc.greater_equal(column, least), pc.less_equal(column, greatest))
     return pc.if_else(kept, column, None)
 

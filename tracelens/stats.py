@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Sequence
 
 _DIGITS = 6
@@ -21,9 +20,14 @@ def stats(values: Iterable[float | None]) -> dict[str, float | int | None]:
         "max": number(known[-1]),
         "p10": number(_quantile(known, 0.1)),
         "p90": number(_quantile(known, 0.9)),
-        "stdev": number(statistics.stdev(known)) if len(known) > 1 else None,
+        "stdev": number(_deviation(known)) if len(known) > 1 else None,
         "n": len(known),
     }
+
+
+def _deviation(known: Sequence[float]) -> float:
+    mean = math.fsum(known) / len(known)
+    return math.hypot(*(value - mean for value in known)) / math.sqrt(len(known) - 1)
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

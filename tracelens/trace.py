@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -286,6 +285,8 @@ class Trace:
         from tracelens.reports import _tables
 
         if table not in self._engine.names():
+            from difflib import get_close_matches
+
             near = get_close_matches(table, self._engine.names(), 1)
             meant = f"did you mean {near[0]}? " if near else ""
             raise TracelensError(

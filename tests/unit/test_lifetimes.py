@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import tracelens as tl
+from tracelens import engine
 from tracelens.lifetimes import Lifetimes
 
 READS = {
@@ -37,10 +40,14 @@ def test_what_was_asked_for_stays_with_the_tables_beneath_it() -> None:
     assert lives.after("report") == ({"metric"}, set())
 
 
-def test_a_report_in_passing_is_the_same_and_leaves_little(sample_traces: Path) -> None:
+@pytest.mark.parametrize(("small", "left"), [(0, None), (4 << 20, 4080)])
+def test_a_report_in_passing_is_the_same_and_leaves_little_of_a_large_file(
+    sample_traces: Path, small: int, left: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_SMALL_BYTES", small)
     path = sample_traces / "starved.sqlite"
     kept, passing = (tl.open(path, cache=False) for _ in range(2))
     assert passing.report(in_passing=True) == kept.report()
     query = "SELECT sum(estimated_size) FROM duckdb_tables() WHERE table_name = 'examined_op'"
-    assert passing.engine.connection.execute(query).fetchall() == [(None,)]
+    assert passing.engine.connection.execute(query).fetchall() == [(left,)]
     assert passing.gaps().equals(kept.gaps())

@@ -51,8 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, and leave with its exit status."""
     # the collector would look through all imports again and again, to free next to nothing
     gc.set_threshold(100_000, 50, 50)
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    raise SystemExit(run(given))
+    # numpy's linear algebra is not used, and its threads wait for work by turning round
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    status = run(sys.argv[1:] if arguments is None else list(arguments))
+    # nor need it look through all of them once more at the end
+    gc.freeze()
+    raise SystemExit(status)
 
 
 def run(arguments: list[str]) -> int:

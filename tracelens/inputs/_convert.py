@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
 from pathlib import Path
 
 from tracelens.errors import TracelensError
@@ -83,6 +82,8 @@ def _exported(path: Path, store: Store) -> Path:
             made,
             path.absolute(),
         ]
+        import subprocess
+
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False
         )

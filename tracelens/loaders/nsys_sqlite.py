@@ -121,7 +121,7 @@ class NsysSqlite:
         query = f"SELECT {', '.join(map(quoted, present))} FROM {quoted(actual)}"
         table = self._read(query, {c: types[c] for c in present})
         columns = {
-            c: table.column(c).cast(t) if c in present else pa.nulls(table.num_rows, t)
+            c: table.column(c) if c in present else pa.nulls(table.num_rows, t)
             for c, t in types.items()
         }
         return pa.table(columns)
@@ -166,7 +166,7 @@ def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Tabl
     url = f"sqlite://{quote(str(path.absolute()))}"
     try:
         table = connectorx.read_sql(url, query, return_type="arrow")
-        return pa.table({c: table.column(c).cast(t) for c, t in types.items()})
+        return pa.table({c: _cast(table.column(c), t) for c, t in types.items()})
     except (RuntimeError, pa.ArrowException, UnicodeDecodeError):
         return None
     except BaseException as error:
@@ -174,6 +174,15 @@ def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Tabl
         if type(error).__name__ != "PanicException":
             raise
         return None
+
+
+def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+    """A column of the wanted type, or of its larger sister, which holds the same."""
+    import pyarrow as pa
+
+    is_text = wanted == pa.string() and column.type == pa.large_string()
+    # to cast is dear even where there is nothing to do: it imports pyarrow.compute
+    return column if is_text or column.type == wanted else column.cast(wanted)
 
 
 def _read_slowly(
