@@ -108,6 +108,6 @@ class Settings:
     """Waits for the device that are held against the clocks: if those disagree, all show it."""
     compared_iterations: int = 32
     """Iterations that a kernel's durations are compared over: more of them tell nothing new."""
-    examined_ops: int = 300_000
+    examined_ops: int = 100_000
     """Operations of a device whose idle time is looked at: of a longer capture, iterations that
     hold about so many. More of the same change no median, and cost time and memory."""

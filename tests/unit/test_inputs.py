@@ -257,7 +257,7 @@ def test_a_parquet_export_without_a_table_or_column_reads_as_empty(
     (folder / "NVTX_EVENTS.parquet").unlink()
     tables = open_source(folder).load(TABLES)
     assert tables["NVTX_EVENTS"].num_rows == 0
-    assert tables["CUPTI_ACTIVITY_KIND_KERNEL"].column("registersPerThread").null_count == 8
+    assert tables["CUPTI_ACTIVITY_KIND_KERNEL"].column("graphNodeId").null_count == 8
 
 
 @pytest.mark.parametrize("kept", [0, 40])

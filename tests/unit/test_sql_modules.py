@@ -15,6 +15,7 @@ from sqlglot import exp
 from tracelens import sqlfiles
 from tracelens.engine import Engine
 from tracelens.loaders import open_source
+from tracelens.loaders.nsys_schema import TABLES
 from tracelens.sqlfiles import SqlModule
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_traces" / "starved.sqlite"
@@ -118,3 +119,15 @@ def staging_that_loaders_name() -> Iterator[str]:
 
 def test_every_loader_has_its_staging() -> None:
     assert set(staging_that_loaders_name()) == set(FORMATS)
+
+
+def test_only_columns_that_staging_names_are_read() -> None:
+    queries: dict[str, str] = {}
+    for module in sqlfiles.staging("nsys").values():
+        code = re.sub(r"--.*", "", module.query)
+        for read in module.reads:
+            queries[read.removeprefix("raw.")] = queries.get(read.removeprefix("raw."), "") + code
+    # the versions of tools are read before anything is staged
+    read = {(n, c) for n, t in TABLES.items() if n != "META_DATA_EXPORT" for c in t.columns}
+    unused = {(n, c) for n, c in read if not re.search(rf"\b{c}\b", queries[n])}
+    assert not unused

@@ -33,30 +33,33 @@ TABLES: dict[str, RawTable] = {
         {
             **_GPU, "graphNodeId": _ID, "demangledName": _ID, "shortName": _ID,
             "gridX": _ID, "gridY": _ID, "gridZ": _ID, "blockX": _ID, "blockY": _ID, "blockZ": _ID,
-            "registersPerThread": _ID, "staticSharedMemory": _ID, "dynamicSharedMemory": _ID,
         }
     ),
     "CUPTI_ACTIVITY_KIND_MEMCPY": RawTable(
         {**_GPU, "graphNodeId": _ID, "bytes": _ID, "copyKind": _ID, "srcKind": _ID, "dstKind": _ID}
     ),
     "CUPTI_ACTIVITY_KIND_MEMSET": RawTable(
-        {**_GPU, "graphNodeId": _ID, "bytes": _ID, "memKind": _ID}
+        {**_GPU, "graphNodeId": _ID, "bytes": _ID}
     ),
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": RawTable({**_GPU, "graphId": _ID, "graphExecId": _ID}),
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": RawTable({**_GPU}),
     "CUPTI_ACTIVITY_KIND_RUNTIME": RawTable(
         {"start": _ID, "end": _ID, "nameId": _ID, "globalTid": _ID, "correlationId": _ID}
     ),
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": RawTable({**_GPU, "syncType": _ID, "eventId": _ID}),
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": RawTable(
+        {
+            "deviceId": _ID, "streamId": _ID, "correlationId": _ID, "globalPid": _ID,
+            "eventId": _ID,
+        }
+    ),
     "CUPTI_ACTIVITY_KIND_CUDA_EVENT": RawTable(
         {
-            "deviceId": _ID, "contextId": _ID, "streamId": _ID, "correlationId": _ID,
-            "globalPid": _ID, "eventId": _ID,
+            "deviceId": _ID, "streamId": _ID, "correlationId": _ID, "globalPid": _ID,
+            "eventId": _ID,
         }
     ),
     "CUDA_GRAPH_NODE_EVENTS": RawTable(
         {
-            "start": _ID, "end": _ID, "globalTid": _ID, "graphNodeId": _ID,
-            "originalGraphNodeId": _ID,
+            "start": _ID, "globalTid": _ID, "graphNodeId": _ID, "originalGraphNodeId": _ID,
         },
         aliases=("CUDA_GRAPH_EVENTS",),
         required=("graphNodeId",),
@@ -65,9 +68,8 @@ TABLES: dict[str, RawTable] = {
         {
             "start": _ID, "end": _ID, "eventType": _ID, "category": _ID, "color": _ID,
             "text": "string", "globalTid": _ID, "endGlobalTid": _ID, "textId": _ID,
-            "domainId": _ID, "rangeId": _ID, "uint64Value": _ID, "int64Value": _ID,
-            "doubleValue": "float64", "uint32Value": _ID, "int32Value": _ID,
-            "floatValue": "float64", "jsonText": "string",
+            "domainId": _ID, "uint64Value": _ID, "int64Value": _ID, "doubleValue": "float64",
+            "uint32Value": _ID, "int32Value": _ID, "floatValue": "float64",
         }
     ),
     "PROFILER_OVERHEAD": RawTable(
@@ -77,8 +79,8 @@ TABLES: dict[str, RawTable] = {
     "OSRT_API": RawTable({"start": _ID, "end": _ID, "globalTid": _ID, "nameId": _ID}),
     "CUDA_GPU_MEMORY_USAGE_EVENTS": RawTable(
         {
-            "start": _ID, "globalPid": _ID, "deviceId": _ID, "contextId": _ID, "address": _ID,
-            "bytes": _ID, "memKind": _ID, "memoryOperationType": _ID, "correlationId": _ID,
+            "start": _ID, "globalPid": _ID, "deviceId": _ID, "address": _ID, "bytes": _ID,
+            "memoryOperationType": _ID,
         }
     ),
     "StringIds": RawTable({"id": _ID, "value": "string"}),
@@ -87,12 +89,12 @@ TABLES: dict[str, RawTable] = {
     "TARGET_INFO_GPU": RawTable(
         {
             "id": _ID, "deviceId": _ID, "name": "string", "uuid": "string", "cuDevice": _ID,
-            "smCount": _ID, "totalMemory": _ID, "memoryBandwidth": _ID,
+            "smCount": _ID,
         }
     ),
     "TARGET_INFO_CUDA_DEVICE": RawTable({"gpuId": _ID, "cudaId": _ID, "pid": _ID}),
     "TARGET_INFO_SESSION_START_TIME": RawTable({"utcEpochNs": _ID}),
-    "ANALYSIS_DETAILS": RawTable({"duration": _ID, "startTime": _ID, "stopTime": _ID}),
+    "ANALYSIS_DETAILS": RawTable({"duration": _ID}),
     "MPI_RANKS": RawTable({"globalTid": _ID, "rank": _ID}),
     "META_DATA_EXPORT": RawTable(
         {"name": "string", "value": "string"}, aliases=("EXPORT_META_DATA",)
