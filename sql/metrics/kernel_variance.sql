@@ -30,43 +30,54 @@ steady AS (
     WHERE place % ceil(total / getvariable('compared_iterations'))::BIGINT = 0
 ),
 
+op AS MATERIALIZED (
+    -- few of all operations, before anything is joined with them
+    SELECT o.op_id, o.name_id, o.start_ns, o.end_ns, s.device_id, s.iteration_index, s.iterations
+    FROM op_phase AS o
+    INNER JOIN steady AS s ON o.device_id = s.device_id AND o.iteration_index = s.iteration_index
+    WHERE o.kind = 'kernel'
+),
+
 launch AS (
     SELECT
-        s.device_id,
-        s.iteration_index,
-        s.iterations,
+        o.device_id,
+        o.iteration_index,
+        o.iterations,
         o.name_id,
         g.grid,
         g.block,
         o.end_ns - o.start_ns AS ns,
         row_number() OVER (
-            PARTITION BY s.device_id, s.iteration_index, o.name_id, g.grid, g.block ORDER BY o.start_ns, o.op_id
+            PARTITION BY o.device_id, o.iteration_index, o.name_id, g.grid, g.block ORDER BY o.start_ns, o.op_id
         ) AS place
-    FROM op_phase AS o
+    FROM op AS o
     INNER JOIN gpu_op AS g ON o.op_id = g.op_id
     INNER JOIN op_class AS c ON o.name_id = c.name_id
-    INNER JOIN steady AS s ON o.device_id = s.device_id AND o.iteration_index = s.iteration_index
-    WHERE o.kind = 'kernel' AND c.op_class = 'compute'
+    WHERE c.op_class = 'compute'
 ),
 
-placed AS (
-    SELECT
-        *,
-        median(ns) OVER same AS usual_ns,
-        count(*) OVER same AS seen
+usual AS (
+    SELECT device_id, name_id, grid, block, place, median(ns) AS usual_ns, count(*) AS seen
     FROM launch
-    WINDOW same AS (PARTITION BY device_id, name_id, grid, block, place)
+    GROUP BY ALL
 )
 
 SELECT
-    p.device_id,
+    l.device_id,
     any_value(n.name) AS kernel_name,
-    p.grid,
-    p.block,
+    l.grid,
+    l.block,
     count(*) AS launches,
-    quantile_cont(p.ns / nullif(p.usual_ns, 0), 0.9)::DOUBLE AS p90_over_median,
-    (sum(greatest(p.ns - p.usual_ns, 0)) / any_value(p.iterations))::DOUBLE AS excess_ns
-FROM placed AS p
-INNER JOIN op_name AS n ON p.name_id = n.name_id
-GROUP BY p.device_id, p.name_id, p.grid, p.block
-HAVING min(p.seen) = any_value(p.iterations)
+    quantile_cont(l.ns / nullif(u.usual_ns, 0), 0.9)::DOUBLE AS p90_over_median,
+    (sum(greatest(l.ns - u.usual_ns, 0)) / any_value(l.iterations))::DOUBLE AS excess_ns
+FROM launch AS l
+INNER JOIN op_name AS n ON l.name_id = n.name_id
+INNER JOIN usual AS u
+    ON
+        l.device_id = u.device_id
+        AND l.name_id = u.name_id
+        AND l.grid IS NOT DISTINCT FROM u.grid
+        AND l.block IS NOT DISTINCT FROM u.block
+        AND l.place = u.place
+GROUP BY l.device_id, l.name_id, l.grid, l.block
+HAVING min(u.seen) = any_value(l.iterations)
