@@ -82,6 +82,7 @@ def measure(path: Path) -> dict[str, float]:
     from tracelens.engine import Engine
     from tracelens.loaders import open_source
     from tracelens.reports import renderer
+    from tracelens.staging import Stager
     from tracelens.trace import Trace
 
     source = open_source(path)
@@ -91,13 +92,14 @@ def measure(path: Path) -> dict[str, float]:
     inner = [0.0]
 
     def timed(stage_of, run):
-        def wrapped(self: Engine, name: object) -> None:
+        def wrapped(self: object, name: object, *more: object) -> object:
             began = time.perf_counter()
             inner.append(0.0)
-            run(self, name)
+            made = run(self, name, *more)
             took = time.perf_counter() - began
             spent[stage_of(name)] += took - inner.pop()
             inner[-1] += took
+            return made
 
         return wrapped
 
@@ -105,10 +107,11 @@ def measure(path: Path) -> dict[str, float]:
         module = sqlfiles.modules().get(str(name))
         if module is not None:
             return "metrics and views" if module.layer != "core" else "core"
-        return "staging" if name in engine._stager.names else "steps"
+        return "steps"
 
     Engine._build = timed(stage, Engine._build)  # type: ignore[method-assign]
-    Engine._prefetch = timed(lambda _: "load", Engine._prefetch)  # type: ignore[method-assign]
+    Stager.fill = timed(lambda _: "staging", Stager.fill)  # type: ignore[method-assign]
+    Stager._load = timed(lambda _: "load", Stager._load)  # type: ignore[method-assign]
     engine = Engine([open_source(path)])
     trace = Trace(engine)
     started = time.perf_counter()

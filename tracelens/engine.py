@@ -99,7 +99,7 @@ class Engine:
         """Build these relations and all that they read, unless they are there already."""
         missing = [name for name in names if name not in self._built]
         if missing:
-            self._prefetch(missing)
+            self._stage(missing)
         for name in missing:
             self._build(name)
 
@@ -155,7 +155,7 @@ class Engine:
         """The answer of a query as a polars frame."""
         import polars as pl
 
-        frame = pl.from_arrow(self.connection.sql(query).to_arrow_table())
+        frame = pl.from_arrow(self.connection.sql(query).to_arrow_table(), rechunk=False)
         assert isinstance(frame, pl.DataFrame)
         return frame
 
@@ -198,8 +198,6 @@ class Engine:
             return
         if name == "source":
             self.put("source", _source_frame(self.sources))
-        elif name in self._stager.names:
-            self._stager.fill(name)
         elif module := sqlfiles.modules().get(name):
             for read in module.reads:
                 self._build(read)
@@ -223,7 +221,7 @@ class Engine:
                 self.connection.execute(f'DROP {kind} main."{gone}"')
                 self._built.discard(gone)
 
-    def _prefetch(self, names: Iterable[str]) -> None:
+    def _stage(self, names: Iterable[str]) -> None:
         """Have all files read at once for the relations that these are made from."""
         pending, seen = list(names), set()
         while pending:
@@ -231,7 +229,9 @@ class Engine:
             if name not in seen and name not in self._built:
                 seen.add(name)
                 pending += self.reads(name)
-        self._stager.prefetch(seen & self._stager.names)
+        staged = seen & self._stager.names
+        self._stager.fill(staged)
+        self._built |= staged
 
 
 def _size(source: Source) -> int:

@@ -22,6 +22,7 @@ class Lifetimes:
         self._reads = reads
         self._is_view = is_view
         self._readers: Counter[str] = Counter()
+        self._built: set[str] = set()
         self._views: dict[str, set[str]] = {}
         pending, seen = list(wanted), set()
         # what was asked for is read once more, by whoever asked
@@ -42,9 +43,17 @@ class Lifetimes:
         """Tables that can go once a relation is built, and the views that go with them."""
         if self._is_view(name):
             return set(), set()
-        tables = list(self._tables(self._reads(name)))
-        self._readers.subtract(tables)
-        done = {table for table in tables if self._readers[table] <= 0}
+        done: set[str] = set()
+        pending = [name]
+        while pending:
+            reader = pending.pop()
+            self._built.add(reader)
+            tables = set(self._tables(self._reads(reader)))
+            self._readers.subtract(tables)
+            over = {table for table in tables if self._readers[table] <= 0}
+            done |= over
+            # what could have been read, and was not, will not read anything either
+            pending += over - self._built
         return done, {view for view, beneath in self._views.items() if beneath & done}
 
     def _tables(self, names: Iterable[str]) -> Iterator[str]:

@@ -7,8 +7,7 @@ query would keep DuckDB to one thread.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracelens import sqlfiles
 from tracelens.plausible import plausible
@@ -37,36 +36,34 @@ class Stager:
         self._cache = cache
         self._sources = sources
         self._modules = [sqlfiles.staging(s.info.staging) for s in sources]
-        self._raw: list[dict[str, Any]] = [{} for _ in sources]
-        self._wanted: set[str] = set()
 
     @property
     def names(self) -> frozenset[str]:
         """The relations that every format defines."""
         return frozenset(self._modules[0] if self._modules else sqlfiles.staging("nsys"))
 
-    def prefetch(self, names: Iterable[str]) -> None:
-        """Read all raw tables that these relations will need at once, so that reading overlaps."""
-        # what is wanted already has its tables until it is filled
-        new = {name for name in set(names) - self._wanted if self._kept(name) is None}
-        self._wanted |= new
-        for source_id in range(len(self._sources)):
-            self._load(source_id, self._raw_tables(source_id, new))
+    def fill(self, names: Iterable[str]) -> None:
+        """Make staging relations from every file of the run, or from what an earlier run kept.
 
-    def fill(self, name: str) -> None:
-        """Make a staging relation from every file of the run, or from what an earlier run kept."""
-        if not self._fill_from_cache(name):
-            self._fill_from_files(name)
-            # a file that is asked about twice will be asked about again
-            if self._cache is not None and self._cache.was_here:
-                table = self._connection.table(name)
-                self._cache.keep(_key(name), lambda path: table.write_parquet(str(path)))
+        All that will be needed is best asked for at once, so that reading overlaps and no raw table
+        is read twice, or held while other work is done.
+        """
+        made = [name for name in sorted(names) if not self._fill_from_cache(name)]
+        if made:
+            for source_id in range(len(self._sources)):
+                self._fill_from_file(source_id, made)
+            _give_back()
+        # a file that is asked about twice will be asked about again
+        if self._cache is not None and self._cache.was_here:
+            for name in made:
+                self._keep(self._cache, name)
 
-    def _kept(self, name: str) -> Path | None:
-        return None if self._cache is None else self._cache.find(_key(name))
+    def _keep(self, cache: Cache, name: str) -> None:
+        table = self._connection.table(name)
+        cache.keep(_key(name), lambda path: table.write_parquet(str(path)))
 
     def _fill_from_cache(self, name: str) -> bool:
-        kept = self._kept(name)
+        kept = None if self._cache is None else self._cache.find(_key(name))
         if kept is None:
             return False
         import duckdb
@@ -79,42 +76,34 @@ class Stager:
             return False
         return True
 
-    def _fill_from_files(self, name: str) -> None:
-        for source_id, modules in enumerate(self._modules):
-            tables = self._raw_tables(source_id, [name])
-            self._load(source_id, tables)
-            for table in tables:
-                self._connection.register(f"{_REGISTERED}{table}", self._raw[source_id][table])
-            self._connection.execute(f"SET VARIABLE source_id = {source_id}::BIGINT")
+    def _fill_from_file(self, source_id: int, names: Sequence[str]) -> None:
+        modules = self._modules[source_id]
+        reads = {n: {read.removeprefix(_RAW) for read in modules[n].reads} for n in names}
+        raw = self._load(source_id, set().union(*reads.values()))
+        sizes = {table: content.num_rows for table, content in raw.items()}
+        while raw:  # from here on, only the connection holds them
+            table, content = raw.popitem()
+            self._connection.register(f"{_REGISTERED}{table}", content)
+            del content
+        self._connection.execute(f"SET VARIABLE source_id = {source_id}::BIGINT")
+        # what reads the largest tables comes first, so that these can go
+        left = sorted(names, key=lambda name: max((sizes[t] for t in reads[name]), default=0))
+        while left:
+            name = left.pop()
             into = (
                 f'INSERT INTO main."{name}" BY NAME'
                 if source_id
-                else f'CREATE TABLE main."{name}" AS'
+                else f'CREATE OR REPLACE TABLE main."{name}" AS'
             )
             # a schema would need a view for each table, which takes longer than the query itself
             query = modules[name].query.replace(f'{_RAW}"', f'"{_REGISTERED}')
             self._connection.execute(f"{into} {query}")
-            self._release(source_id, name, tables)
+            for table in reads[name].difference(*(reads[later] for later in left)):
+                self._connection.unregister(f"{_REGISTERED}{table}")
 
-    def _release(self, source_id: int, name: str, tables: Iterable[str]) -> None:
-        """Let go of the raw tables that no other wanted relation will read."""
-        if source_id == len(self._sources) - 1:
-            self._wanted.discard(name)
-        needed = self._raw_tables(source_id, self._wanted - {name})
-        for table in tables:
-            self._connection.unregister(f"{_REGISTERED}{table}")
-            if table not in needed:
-                del self._raw[source_id][table]
-
-    def _raw_tables(self, source_id: int, names: Iterable[str]) -> set[str]:
-        modules = self._modules[source_id]
-        return {read.removeprefix(_RAW) for name in names for read in modules[name].reads}
-
-    def _load(self, source_id: int, tables: set[str]) -> None:
-        missing = sorted(tables - set(self._raw[source_id]))
-        if missing:
-            loaded = self._sources[source_id].load(missing)
-            self._raw[source_id].update((n, _numbered(plausible(t))) for n, t in loaded.items())
+    def _load(self, source_id: int, tables: Iterable[str]) -> dict[str, pa.Table]:
+        loaded = self._sources[source_id].load(sorted(tables))
+        return {name: _numbered(plausible(table)) for name, table in loaded.items()}
 
 
 def _numbered(table: pa.Table) -> pa.Table:
@@ -122,6 +111,16 @@ def _numbered(table: pa.Table) -> pa.Table:
     import pyarrow as pa
 
     return table.append_column("row_number", pa.array(np.arange(1, table.num_rows + 1)))
+
+
+def _give_back() -> None:
+    """Have the C library hand freed memory back: reading by several threads leaves it with a
+    hundred megabytes for each million rows, which nothing else would use."""
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _key(name: str) -> str:

@@ -4,7 +4,7 @@
 -- A launch may lie seconds before its work: the queue holds what the GPU takes seconds for. But the queue holds only so
 -- many launches of each stream, and who waits for the device sees it empty.
 --
--- reads: launched_op, launch_clock, api_call, api_kind, stream_wait, device
+-- reads: op_phase, launch_clock, api_call, api_kind, stream_wait, device
 -- row:   one process with an operation whose launch was recorded
 --
 -- process_id      BIGINT   the process
@@ -26,7 +26,7 @@ WITH delay AS (
             AS early_ns,
         min(start_ns - call_start_ns) AS least_delay_ns,
         (max(end_ns) - min(start_ns)) * count(DISTINCT stream_id) AS stream_ns
-    FROM launched_op
+    FROM op_phase
     WHERE call_id IS NOT NULL
     GROUP BY process_id
 ),
@@ -67,7 +67,7 @@ held AS (
         w.call_id,
         max(o.end_ns) - any_value(w.end_ns) AS late_ns
     FROM wait AS w
-    INNER JOIN launched_op AS o
+    INNER JOIN op_phase AS o
         ON
             w.device_id = o.device_id
             AND (w.stream_id IS NULL OR w.stream_id = o.stream_id)

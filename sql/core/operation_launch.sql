@@ -1,6 +1,6 @@
 -- Launches of GPU operations, one for each operation, as operators need them.
 --
--- reads: launched_op
+-- reads: op_phase
 -- row:   one operation whose launch was recorded
 -- store: view
 --
@@ -11,5 +11,5 @@ SELECT
     thread_id,
     call_start_ns AS at_ns,
     end_ns - start_ns AS gpu_ns
-FROM launched_op
+FROM op_phase
 WHERE call_id IS NOT NULL

@@ -1,6 +1,6 @@
 -- Calls that launched work of which the recording has no operation, without those captured into a CUDA graph.
 --
--- reads: gpu_op, launched_op, launch_call
+-- reads: gpu_op, op_phase, launch_call
 -- row:   one process that launched kernels, copies, memsets or graphs
 --
 -- process_id            BIGINT  the process
@@ -11,11 +11,11 @@
 -- trailing_launches     BIGINT  kernel launches without an operation behind the last call that has one
 -- empty_graph_launches  BIGINT  graph launches without an operation: all, or those before the last call that has one
 WITH last_linked AS (
-    SELECT process_id, max(call_start_ns) AS at_ns FROM launched_op GROUP BY process_id
+    SELECT process_id, max(call_start_ns) AS at_ns FROM op_phase GROUP BY process_id
 ),
 
 recorded AS (
-    SELECT process_id, count(*) AS operations FROM launched_op GROUP BY process_id
+    SELECT process_id, count(*) AS operations FROM op_phase GROUP BY process_id
 ),
 
 launch AS (

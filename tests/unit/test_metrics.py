@@ -114,7 +114,7 @@ def test_lost_launches_are_neither_trailing_nor_recorded_twice() -> None:
         1          | 60       | 105            | launch
         """,
         gpu_op="process_id | correlation_id\n1 | 101\n1 | 104",
-        launched_op="""
+        op_phase="""
         op_id | process_id | call_id | call_start_ns
         1     | 1          | 1       | 10
         2     | 1          | 5       | 50

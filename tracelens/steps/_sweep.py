@@ -45,17 +45,20 @@ def told_apart(start: Times, end: Times) -> tuple[Times, npt.NDArray[np.bool_]]:
     return freed, end > freed
 
 
-def cut(start: Times, end: Times, opening: Times, closing: Times) -> tuple[Times, Times, Times]:
-    """What intervals have in common with windows: for each that do, the interval's place, the
-    window's place, and for how long. The intervals are in order and apart; windows may overlap."""
-    first = np.searchsorted(end, opening, side="right")
-    behind = np.searchsorted(start, closing, side="left")
-    held = np.maximum(behind - first, 0)
-    windows = np.repeat(np.arange(len(opening)), held)
-    before = np.cumsum(held) - held
-    places = np.arange(len(windows)) - np.repeat(before - first, held)
-    shared = np.minimum(end[places], closing[windows]) - np.maximum(start[places], opening[windows])
-    return places, windows, shared
+def covered(start: Times, end: Times, opening: Times, closing: Times) -> Times:
+    """For each window, the nanoseconds that intervals cover. These are in order and apart; windows
+    may overlap."""
+    sums = np.append(0, np.cumsum(end - start))
+    opened, closed = (_covered_until(start, end, sums, border) for border in (opening, closing))
+    held: Times = np.maximum(closed - opened, 0)
+    return held
+
+
+def _covered_until(start: Times, end: Times, sums: Times, moments: Times) -> Times:
+    begun = np.searchsorted(start, moments, side="right")
+    last_end = np.append(np.iinfo(np.int64).min, end)[begun]
+    still: Times = np.maximum(last_end, moments) - moments
+    return sums[begun] - still
 
 
 def holding(times: pl.Series, opening: pl.Series, closing: pl.Series) -> pl.Series:

@@ -63,9 +63,9 @@ def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settin
 
 def _with_codes(ops: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
     """The operations with phase_code instead of phase: its place in the second result."""
-    phases = ops["phase"].unique(maintain_order=True)
-    codes = pl.DataFrame({"phase": phases, "phase_code": pl.int_range(len(phases), eager=True)})
-    return ops.join(codes, on="phase", how="left", nulls_equal=True).drop("phase"), phases
+    phases = ops["phase"].drop_nulls().unique(maintain_order=True)
+    codes = ops["phase"].cast(pl.Enum(phases)).to_physical().fill_null(len(phases))
+    return ops.drop("phase").with_columns(phase_code=codes), phases.extend_constant(None, 1)
 
 
 def _layers(
@@ -73,26 +73,32 @@ def _layers(
 ) -> Iterator[tuple[str, pl.Series, Times]]:
     """Each layer of a device: its name, the phases that it tells apart, and the nanoseconds of
     each window (rows) in each of these (columns)."""
-    none = pl.Series([None], dtype=pl.String)
+    borders = windows["start_ns"].to_numpy(), windows["end_ns"].to_numpy()
     computes, communicates = ops["is_compute"] == 1, ops["is_communication"] == 1
-    yield "compute", phases, _work(ops, computes, windows, ops["phase_code"], len(phases))
-    if communicates.any():
-        yield "communication", none, _work(ops, computes | communicates, windows)
-    yield "busy", none, _work(ops, np.ones(len(computes), dtype=bool), windows)
+
+    start, end, kept = _apart(ops, computes)
+    codes = ops["phase_code"][kept]
+    by_phase = np.argsort(codes, kind="stable")
+    limits = np.searchsorted(codes[by_phase], np.arange(len(phases) + 1))
+    work = np.empty((len(windows), len(phases)), dtype=np.int64)
+    for code in range(len(phases)):
+        own = by_phase[limits[code] : limits[code + 1]]
+        work[:, code] = _sweep.covered(start[own], end[own], *borders)
+    yield "compute", phases, work
+
+    none = pl.Series([None], dtype=pl.String)
+    for layer, counts in (
+        ("communication", computes | communicates),
+        ("busy", np.ones(len(computes), dtype=bool)),
+    ):
+        if layer == "busy" or communicates.any():
+            start, end, _ = _apart(ops, counts)
+            yield layer, none, _sweep.covered(start, end, *borders)[:, np.newaxis]
 
 
-def _work(
-    ops: Mapping[str, Times],
-    counts: npt.NDArray[np.bool_],
-    windows: pl.DataFrame,
-    codes: Times | None = None,
-    kinds: int = 1,
-) -> Times:
-    start, end = ops["start_ns"][counts], ops["end_ns"][counts]
-    start, is_left = _sweep.told_apart(start, end)
-    opening, closing = windows["start_ns"].to_numpy(), windows["end_ns"].to_numpy()
-    place, window, ns = _sweep.cut(start[is_left], end[is_left], opening, closing)
-    cell = window if codes is None else window * kinds + codes[counts][is_left][place]
-    # sums of whole numbers below 2^53 are exact in floating point
-    summed = np.bincount(cell, weights=ns, minlength=len(windows) * kinds)
-    return summed.astype(np.int64).reshape(len(windows), kinds)
+def _apart(ops: Mapping[str, Times], counts: npt.NDArray[np.bool_]) -> tuple[Times, Times, Times]:
+    """Starts and ends of the operations that count, as far as no earlier one of them runs, and the
+    places of these operations."""
+    end = ops["end_ns"][counts]
+    start, is_left = _sweep.told_apart(ops["start_ns"][counts], end)
+    return start[is_left], end[is_left], np.flatnonzero(counts)[is_left]
