@@ -120,12 +120,13 @@ def test_what_helpers_cannot_read_is_read_alone(tmp_path: Path, in_parts: Any, c
     assert in_parts(path, 2) == (alone, False)
 
 
+@pytest.mark.parametrize("program", ["python-that-is-gone", "a-program-with-python-inside"])
 def test_no_helper_can_be_started(
-    tmp_path: Path, in_parts: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, in_parts: Any, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     path = tmp_path / "trace.json"
     path.write_text(trace_text(events()))
-    monkeypatch.setattr(kineto_parts.sys, "executable", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(kineto_parts.sys, "executable", str(tmp_path / program))
     assert in_parts(path, 2) == (read(path), False)
 
 

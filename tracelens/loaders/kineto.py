@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracelens.loaders import kineto_parts
 from tracelens.loaders.base import SourceInfo
@@ -95,7 +95,7 @@ class _Names:
 
 
 def _keys(part: pa.Table) -> list[int]:
-    keys: list[int] = pc.unique(part["thread"]).to_pylist()
+    keys: list[int] = np.unique(part["thread"].to_numpy()).tolist()
     return keys
 
 
@@ -104,8 +104,8 @@ def _main_process(tables: Tables) -> int:
     for table in HOST_TABLES:
         counts: Counter[int] = Counter()
         for part in tables.parts[table]:
-            for row in pc.value_counts(part["thread"]).to_pylist():
-                counts[row["values"] >> 24] += row["counts"]
+            processes, calls = np.unique(part["thread"].to_numpy() >> 24, return_counts=True)
+            counts.update(dict(zip(processes.tolist(), calls.tolist(), strict=True)))
         if counts:
             return counts.most_common(1)[0][0]
     return 0
@@ -150,7 +150,7 @@ def _device_rows(header: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _capture_row(tables: Tables, header: dict[str, Any], rank: int | None) -> dict[str, Any]:
     base = as_integer(header.get("baseTimeNanoseconds"))
     starts = [
-        pc.min(p["start"]).as_py()
+        int(p["start"].to_numpy().min())
         for ps in tables.parts.values()
         for p in ps
         if "start" in p.column_names

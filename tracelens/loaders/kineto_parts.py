@@ -113,6 +113,8 @@ class _Helpers:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> _Helpers:
+        if not Path(sys.executable).name.lower().startswith(("python", "pypy")):
+            self.begin = []  # a program with a Python inside: who knows what it would start
         # the same modules as here, and none from the folder that the user stands in
         places = [*filter(None, sys.path), str(Path(__file__).resolve().parents[2])]
         command = [sys.executable, "-P", "-c", _HELPER, str(self._path)]

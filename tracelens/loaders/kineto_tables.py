@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracelens.loaders.kineto_schema import SCHEMA, TABLE_OF_CATEGORY
 from tracelens.loaders.kineto_values import (
@@ -70,7 +69,7 @@ class Tables:
                 return strings[values.to_numpy()]
             if column == "thread":
                 return own[np.searchsorted(keys, values.to_numpy())]
-            return pc.add(values, self._places) if column == "place" else values
+            return values.to_numpy() + self._places if column == "place" else values
 
         for name, parts in later.parts.items():
             for part in parts:
