@@ -29,8 +29,8 @@ from tracelens.loaders.kineto_values import InexactTimesError
 SMALLEST_BYTES = 48 << 20
 """A part of this size takes half a second to read, and a helper half of that to start."""
 _MOST_PARTS = 4
-_OWN_SHARE = 1.2
-"""This process starts at once, so it reads more than a helper."""
+_AHEAD_BYTES = 40 << 20
+"""So much this process reads while a helper starts, and while it hands over what it read."""
 _HELPER = "from tracelens.loaders.kineto_parts import main; main()"
 
 
@@ -80,8 +80,9 @@ def _borders(path: Path) -> list[int]:
     """About where the parts behind the first begin, in bytes of the unzipped text."""
     size = _unzipped_bytes(path)
     count = max(1, min(_processors(), size // SMALLEST_BYTES, _MOST_PARTS))
-    share = size / (count - 1 + _OWN_SHARE)
-    return [int(share * (_OWN_SHARE + i)) for i in range(count - 1)]
+    ahead = min(_AHEAD_BYTES, size // 4)
+    share = (size - ahead) // count
+    return [ahead + share * i for i in range(1, count)]
 
 
 def _processors() -> int:
@@ -125,6 +126,7 @@ class _Helpers:
                         [*command, str(begin), str(end)],
                         stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE,
+                        pipesize=1 << 20,
                         stderr=subprocess.DEVNULL,
                         env=os.environ | {"PYTHONPATH": os.pathsep.join(places)},
                     )
