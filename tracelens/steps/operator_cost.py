@@ -65,8 +65,10 @@ def _costs(calls: pl.DataFrame, launches: pl.DataFrame | None) -> pl.DataFrame:
     ids, starts, ends, names = (
         calls[column].to_numpy() for column in ("operator_id", "start_ns", "end_ns", "name")
     )
-    # of what starts at one moment the longer is outside, of two alike the one recorded first
-    order = np.lexsort((ids, -ends, starts))
+    order = np.argsort(starts, kind="stable")
+    if not np.diff(starts[order]).all():
+        # of what starts at one moment the longer is outside, of two alike the one recorded first
+        order = np.lexsort((ids, -ends, starts))
     ids, starts, ends, names = ids[order], starts[order], ends[order], names[order]
     nesting = Nesting(starts, ends)
     parent = nesting.parent
