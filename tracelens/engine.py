@@ -64,7 +64,7 @@ class _Frames(Mapping[str, "pl.DataFrame"]):
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in self._names:
             raise KeyError(name)
-        return self._engine.frame(name)
+        return self._engine.frame_for_steps(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -90,6 +90,8 @@ class Engine:
         self.connection = duckdb.connect(":memory:")
         self._built: set[str] = set()
         self._lifetimes: Lifetimes | None = None
+        self._steps_ahead: set[str] = set()
+        self._shared: dict[str, pl.DataFrame] = {}
         self._cache = cache
         self._stager = Stager(self.connection, sources, cache)
         self._configure(memory_limit)
@@ -107,6 +109,15 @@ class Engine:
         """A relation as a polars frame."""
         self.need(name)
         return self.frame_of(f'SELECT * FROM "{name}"')
+
+    def frame_for_steps(self, name: str) -> pl.DataFrame:
+        """The same, fetched once for all the steps ahead that read it."""
+        frame = self._shared.get(name)
+        if frame is None:
+            frame = self.frame(name)
+            if sum(name in self.reads(step) for step in self._steps_ahead) > 1:
+                self._shared[name] = frame
+        return frame
 
     def frames(self, names: Iterable[str], *, in_passing: bool = False) -> dict[str, pl.DataFrame]:
         """Relations as frames, from the cache where an earlier run with the same choices left them.
@@ -177,6 +188,7 @@ class Engine:
         self.connection.execute(f'CREATE OR REPLACE TABLE main."{name}" AS SELECT * FROM _given')
         self.connection.unregister("_given")
         self._built.add(name)
+        self._shared.pop(name, None)
 
     def _configure(self, memory_limit: str | None) -> None:
         """Keep DuckDB from looking for extensions, and have it spill beside no input."""
@@ -206,6 +218,10 @@ class Engine:
         elif name in _steps():
             step = step_module(name)
             self.put(name, step.build(_Frames(self, step.READS), self.options, self.settings))
+            self._steps_ahead.discard(name)
+            still_read = {read for ahead in self._steps_ahead for read in self.reads(ahead)}
+            for read in self._shared.keys() - still_read:
+                del self._shared[read]
         else:
             raise KeyError(f"no relation {name}")
         self._built.add(name)
@@ -232,6 +248,7 @@ class Engine:
         staged = seen & self._stager.names
         self._stager.fill(staged)
         self._built |= staged
+        self._steps_ahead |= seen & _steps()
 
 
 def _size(source: Source) -> int:

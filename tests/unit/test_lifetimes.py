@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tracelens as tl
@@ -51,3 +52,32 @@ def test_a_report_in_passing_is_the_same_and_leaves_little_of_a_large_file(
     query = "SELECT sum(estimated_size) FROM duckdb_tables() WHERE table_name = 'examined_op'"
     assert passing.engine.connection.execute(query).fetchall() == [(left,)]
     assert passing.gaps().equals(kept.gaps())
+
+
+def test_a_frame_is_fetched_once_for_all_steps_and_then_let_go(
+    sample_traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tl.open(sample_traces / "starved.sqlite", cache=False)
+    fetched: list[str] = []
+    fetch = engine.Engine.frame
+
+    def noted(self: engine.Engine, name: str) -> pl.DataFrame:
+        fetched.append(name)
+        return fetch(self, name)
+
+    monkeypatch.setattr(engine.Engine, "frame", noted)
+    trace.engine.need("replayed")
+    for step in ("host_pause", "idle_cause", "replayed"):
+        assert {"examined_op", "examined_call"} <= set(trace.engine.reads(step))
+    assert fetched.count("examined_op") == 1
+    assert fetched.count("examined_call") == 1
+    assert not trace.engine._shared
+
+
+def test_what_is_put_in_place_of_a_relation_is_what_steps_see(sample_traces: Path) -> None:
+    held = tl.open(sample_traces / "starved.sqlite", cache=False).engine
+    held._stage(["replayed"])
+    before = held.frame_for_steps("examined_op")
+    assert held.frame_for_steps("examined_op") is before
+    held.put("examined_op", before.head(0))
+    assert held.frame_for_steps("examined_op").is_empty()
