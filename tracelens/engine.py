@@ -11,17 +11,18 @@ import json
 import os
 import pkgutil
 import tempfile
+import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from tracelens import sqlfiles
+from tracelens import sqlfiles, workers
 from tracelens.cache import Cache, key_of
 from tracelens.lifetimes import Lifetimes
 from tracelens.options import Options
@@ -57,14 +58,17 @@ def step_module(name: str) -> ModuleType:
 class _Frames(Mapping[str, "pl.DataFrame"]):
     """The relations that a step may read, each built and fetched when the step asks for it."""
 
-    def __init__(self, engine: Engine, names: Sequence[str]) -> None:
+    def __init__(
+        self, engine: Engine, names: Sequence[str], connection: duckdb.DuckDBPyConnection
+    ) -> None:
         self._engine = engine
         self._names = names
+        self._connection = connection
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in self._names:
             raise KeyError(name)
-        return self._engine.frame_for_steps(name)
+        return self._engine.frame_for_steps(name, self._connection)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -90,32 +94,34 @@ class Engine:
         self.connection = duckdb.connect(":memory:")
         self._built: set[str] = set()
         self._lifetimes: Lifetimes | None = None
+        self._letting_go = threading.Lock()
         self._steps_ahead: set[str] = set()
         self._shared: dict[str, pl.DataFrame] = {}
         self._cache = cache
         self._stager = Stager(self.connection, sources, cache)
         self._configure(memory_limit)
-        self._set_variables(asdict(self.settings))
+        _with_variables(self.connection, self.settings)
 
     def need(self, *names: str) -> None:
         """Build these relations and all that they read, unless they are there already."""
         missing = [name for name in names if name not in self._built]
         if missing:
             self._stage(missing)
-        for name in missing:
-            self._build(name)
+            self._build_all(self.plan(missing))
 
     def frame(self, name: str) -> pl.DataFrame:
         """A relation as a polars frame."""
         self.need(name)
         return self.frame_of(f'SELECT * FROM "{name}"')
 
-    def frame_for_steps(self, name: str) -> pl.DataFrame:
+    def frame_for_steps(self, name: str, connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
         """The same, fetched once for all the steps ahead that read it."""
         frame = self._shared.get(name)
         if frame is None:
-            frame = self.frame(name)
-            if sum(name in self.reads(step) for step in self._steps_ahead) > 1:
+            for needed in self.plan([name]):
+                self.build(needed, connection)
+            frame = _fetched(connection, f'SELECT * FROM "{name}"')
+            if sum(name in self.reads(step) for step in tuple(self._steps_ahead)) > 1:
                 self._shared[name] = frame
         return frame
 
@@ -164,11 +170,7 @@ class Engine:
 
     def frame_of(self, query: str) -> pl.DataFrame:
         """The answer of a query as a polars frame."""
-        import polars as pl
-
-        frame = pl.from_arrow(self.connection.sql(query).to_arrow_table(), rechunk=False)
-        assert isinstance(frame, pl.DataFrame)
-        return frame
+        return _fetched(self.connection, query)
 
     def reads(self, name: str) -> tuple[str, ...]:
         """The relations that a relation is made from: none where it comes from the files."""
@@ -178,15 +180,34 @@ class Engine:
             return sqlfiles.modules()[name].reads
         return tuple(step_module(name).READS)
 
+    def _waits_for(self, name: str) -> set[str]:
+        """What must be there before a relation is built. A step may ask for the rest when it finds
+        that it needs it."""
+        if name in _steps():
+            return set(self.reads(name)).difference(getattr(step_module(name), "MAY_READ", ()))
+        return set(self.reads(name))
+
+    def plan(self, names: Iterable[str]) -> list[str]:
+        """What has to be built for these relations, in an order in which it can be."""
+        order: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name not in self._built and name not in order:
+                for read in self._waits_for(name):
+                    visit(read)
+                order[name] = None
+
+        for name in names:
+            visit(name)
+        return list(order)
+
     def names(self) -> list[str]:
         """Every relation that can be asked for."""
         return sorted({"source", *self._stager.names, *sqlfiles.modules(), *_steps()})
 
     def put(self, name: str, frame: pl.DataFrame) -> None:
         """Give a relation its content from a frame instead of building it."""
-        self.connection.register("_given", frame.to_arrow())
-        self.connection.execute(f'CREATE OR REPLACE TABLE main."{name}" AS SELECT * FROM _given')
-        self.connection.unregister("_given")
+        _put(self.connection, name, frame)
         self._built.add(name)
         self._shared.pop(name, None)
 
@@ -199,43 +220,53 @@ class Engine:
         half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         self.connection.execute("SET memory_limit = ?", [memory_limit or f"{half}B"])
 
-    def _set_variables(self, values: Mapping[str, Any]) -> None:
-        # in one go: a statement takes longer to start than to run
-        self.connection.execute(
-            ";".join(f"SET VARIABLE {key} = {_literal(value)}" for key, value in values.items())
+    def _build_all(self, plan: Sequence[str]) -> None:
+        """Build relations in this order, or several at a time where there are processors for it."""
+        ((threads,),) = self.connection.execute("SELECT current_setting('threads')").fetchall()
+        connections = [self.connection]
+        # a third finds too little to do
+        if threads > 1 and len(plan) > 1:
+            connections.append(_with_variables(self.connection.cursor(), self.settings))
+        inside = set(plan)
+        workers.run(
+            plan,
+            {name: self._waits_for(name) & inside for name in plan},
+            lambda name, worker: self.build(name, connections[worker]),
+            len(connections),
+            lambda: _interrupt(connections),
         )
 
-    def _build(self, name: str) -> None:
-        if name in self._built:
-            return
+    def build(self, name: str, connection: duckdb.DuckDBPyConnection) -> None:
+        """Build a relation, now that all that it waits for is there."""
         if name == "source":
-            self.put("source", _source_frame(self.sources))
+            _put(connection, name, _source_frame(self.sources))
         elif module := sqlfiles.modules().get(name):
-            for read in module.reads:
-                self._build(read)
             kind = "VIEW" if module.is_view else "TABLE"
-            self.connection.execute(f'CREATE {kind} main."{name}" AS {module.query}')
+            connection.execute(f'CREATE {kind} main."{name}" AS {module.query}')
         elif name in _steps():
             step = step_module(name)
-            self.put(name, step.build(_Frames(self, step.READS), self.options, self.settings))
+            frames = _Frames(self, step.READS, connection)
+            _put(connection, name, step.build(frames, self.options, self.settings))
             self._steps_ahead.discard(name)
-            still_read = {read for ahead in self._steps_ahead for read in self.reads(ahead)}
+            # copied first, as another worker may be done with a step meanwhile
+            still_read = {read for ahead in tuple(self._steps_ahead) for read in self.reads(ahead)}
             for read in self._shared.keys() - still_read:
-                del self._shared[read]
+                self._shared.pop(read, None)
         else:
             raise KeyError(f"no relation {name}")
         self._built.add(name)
-        self._let_go(name)
+        self._let_go(name, connection)
 
-    def _let_go(self, name: str) -> None:
+    def _let_go(self, name: str, connection: duckdb.DuckDBPyConnection) -> None:
         """Drop what was read for the last time when a relation was built."""
         if self._lifetimes is None:
             return
-        tables, views = self._lifetimes.after(name)
-        for kind, done in (("VIEW", views), ("TABLE", tables)):
-            for gone in done & self._built:
-                self.connection.execute(f'DROP {kind} main."{gone}"')
-                self._built.discard(gone)
+        with self._letting_go:
+            tables, views = self._lifetimes.after(name)
+            for kind, done in (("VIEW", views), ("TABLE", tables)):
+                for gone in done & self._built:
+                    connection.execute(f'DROP {kind} main."{gone}"')
+                    self._built.discard(gone)
 
     def _stage(self, names: Iterable[str]) -> None:
         """Have all files read at once for the relations that these are made from."""
@@ -260,6 +291,35 @@ def _size(source: Source) -> int:
 def _is_view(name: str) -> bool:
     module = sqlfiles.modules().get(name)
     return module is not None and module.is_view
+
+
+def _fetched(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
+    import polars as pl
+
+    frame = pl.from_arrow(connection.sql(query).to_arrow_table(), rechunk=False)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _put(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
+    connection.register("_given", frame.to_arrow())
+    connection.execute(f'CREATE OR REPLACE TABLE main."{name}" AS SELECT * FROM _given')
+    connection.unregister("_given")
+
+
+def _interrupt(connections: Iterable[duckdb.DuckDBPyConnection]) -> None:
+    for connection in connections:
+        connection.interrupt()
+
+
+def _with_variables(
+    connection: duckdb.DuckDBPyConnection, settings: Settings
+) -> duckdb.DuckDBPyConnection:
+    """Give a connection the thresholds that queries ask for: each has its own."""
+    # in one go: a statement takes longer to start than to run
+    values = asdict(settings).items()
+    connection.execute(";".join(f"SET VARIABLE {key} = {_literal(value)}" for key, value in values))
+    return connection
 
 
 def _literal(value: float) -> str:

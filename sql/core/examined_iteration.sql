@@ -27,18 +27,22 @@ numbered AS (
     INNER JOIN size ON w.device_id = size.device_id
 ),
 
+sized AS (
+    SELECT *, least(fit // 8, getvariable('examined_apart')) AS apart FROM numbered
+),
+
 chosen AS (
     SELECT
         device_id,
         iteration_index,
         place,
         fit >= total
-        -- half of them in a row
-        OR abs(2 * place - total) <= fit // 2
-        -- a quarter, with the one before each, are the longest; another is spread over the run
-        OR length_rank <= fit // 8
-        OR place % (total // (fit // 8) + 1) = 0 AS is_chosen
-    FROM numbered
+        -- half of them in a row, or more
+        OR abs(2 * place - total) <= fit - 4 * apart
+        -- the longest, and some spread over the run, with the one before each
+        OR length_rank <= apart
+        OR place % (total // apart + 1) = 0 AS is_chosen
+    FROM sized
 ),
 
 led AS (

@@ -20,6 +20,8 @@ from tracelens.settings import Settings
 from tracelens.steps import _periodicity
 
 READS = ("range_candidate", "launch_clock", "kernel_sequence")
+MAY_READ = ("kernel_sequence",)
+"""Built only where ranges don't tell: the other relations are always needed."""
 
 _SCHEMA = {
     "process_id": pl.Int64,
