@@ -112,5 +112,5 @@ class Settings:
     """Operations of a device whose idle time is looked at: of a longer capture, iterations that
     hold about so many. More of the same change no median, and cost time and memory."""
     examined_apart: int = 12
-    """Of these iterations, the longest are so many, and so many are spread over the capture: each is
+    """The longest of these iterations are so many, and so many are spread over the capture: each is
     looked at by itself, which takes longer than a run of them."""

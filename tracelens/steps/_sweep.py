@@ -59,11 +59,3 @@ def _covered_until(start: Times, end: Times, sums: Times, moments: Times) -> Tim
     last_end = np.append(np.iinfo(np.int64).min, end)[begun]
     still: Times = np.maximum(last_end, moments) - moments
     return sums[begun] - still
-
-
-def holding(times: pl.Series, opening: pl.Series, closing: pl.Series) -> pl.Series:
-    """For each moment, the place of the last window that opened by then, NULL where it has closed
-    before. The windows are in order of opening; both ends belong to them."""
-    place = opening.search_sorted(times, side="right").cast(pl.Int64) - 1
-    is_inside = (place >= 0) & (closing.gather(place.clip(0)) >= times)
-    return pl.select(pl.when(is_inside).then(place)).to_series()

@@ -19,6 +19,7 @@ import polars as pl
 
 from tracelens.options import Options
 from tracelens.settings import Settings
+from tracelens.steps._sweep import Times
 
 READS = ("launch_event", "range_border")
 
@@ -32,18 +33,26 @@ def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settin
     processes = pl.concat([events["process_id"], borders["process_id"]]).unique()
     for process_id in processes.sort():
         mine = pl.col("process_id") == process_id
-        own = events.filter(mine)
-        order = np.argsort(own["at_ns"].to_numpy(), kind="stable")
+        # most recordings are of one process, and need no copy
+        own = events if len(processes) == 1 else events.filter(mine)
+        events_ns = own["at_ns"].to_numpy()
+        order = np.argsort(events_ns, kind="stable")
         at_ns = borders.filter(mine)["at_ns"]
-        before = np.searchsorted(own["at_ns"].to_numpy()[order], at_ns.to_numpy(), side="left")
+        before = np.searchsorted(events_ns, at_ns.to_numpy(), side="left", sorter=order)
         # and all of them, by the end
         before = np.append(before, len(own))
-        sums = {name: np.append(0, np.cumsum(own[name].to_numpy()[order], dtype=np.int64))[before]
-                for name in ("calls", "gpu_ns")}  # fmt: skip
         at_ns = at_ns.extend_constant(None, 1)
+        sums = {name: _sums_before(own[name].to_numpy()[order], before)
+                for name in ("calls", "gpu_ns")}  # fmt: skip
         found.append(
             pl.DataFrame({"at_ns": at_ns, **sums})
             .with_columns(process_id=pl.lit(process_id, pl.Int64))
             .select(_COLUMNS)
         )
     return pl.concat(found)
+
+
+def _sums_before(values: Times, places: Times) -> Times:
+    """Sums of all values before each of these places."""
+    sums: Times = np.append(0, np.cumsum(values, dtype=np.int64))
+    return sums[places]
