@@ -134,7 +134,10 @@ class Engine:
         wanted = dict.fromkeys(names)
         kept = {name: self._kept(name) for name in wanted}
         missing = [name for name, frame in kept.items() if frame is None]
-        lets_go = in_passing and any(_size(source) > _SMALL_BYTES for source in self.sources)
+        is_large = any(_size(source) > _SMALL_BYTES for source in self.sources)
+        lets_go = in_passing and is_large
+        if missing and lets_go:
+            self._stager.read_ahead()
         self._lifetimes = Lifetimes(missing, self.reads, _is_view) if lets_go else None
         try:
             self.need(*missing)

@@ -6,13 +6,16 @@ query would keep DuckDB to one thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from tracelens import sqlfiles
 from tracelens.plausible import plausible
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import duckdb
     import pyarrow as pa
 
@@ -36,11 +39,21 @@ class Stager:
         self._cache = cache
         self._sources = sources
         self._modules = [sqlfiles.staging(s.info.staging) for s in sources]
+        self._ahead: Future[dict[str, pa.Table]] | None = None
 
     @property
     def names(self) -> frozenset[str]:
         """The relations that every format defines."""
         return frozenset(self._modules[0] if self._modules else sqlfiles.staging("nsys"))
+
+    def read_ahead(self) -> None:
+        """Begin to read what most relations are made from, of the first file, while the caller has
+        other things to do."""
+        names = [n for n in self.names if self._cache is None or self._cache.find(_key(n)) is None]
+        if self._sources and names:
+            pool = ThreadPoolExecutor(1)
+            self._ahead = pool.submit(self._read, 0, set().union(*self._reads(0, names).values()))
+            pool.shutdown(wait=False)
 
     def fill(self, names: Iterable[str]) -> None:
         """Make staging relations from every file of the run, or from what an earlier run kept.
@@ -77,8 +90,7 @@ class Stager:
         return True
 
     def _fill_from_file(self, source_id: int, names: Sequence[str]) -> None:
-        modules = self._modules[source_id]
-        reads = {n: {read.removeprefix(_RAW) for read in modules[n].reads} for n in names}
+        modules, reads = self._modules[source_id], self._reads(source_id, names)
         raw = self._load(source_id, set().union(*reads.values()))
         sizes = {table: content.num_rows for table, content in raw.items()}
         while raw:  # from here on, only the connection holds them
@@ -101,7 +113,19 @@ class Stager:
             for table in reads[name].difference(*(reads[later] for later in left)):
                 self._connection.unregister(f"{_REGISTERED}{table}")
 
-    def _load(self, source_id: int, tables: Iterable[str]) -> dict[str, pa.Table]:
+    def _reads(self, source_id: int, names: Iterable[str]) -> dict[str, set[str]]:
+        """The raw tables that each of these relations is made from."""
+        modules = self._modules[source_id]
+        return {n: {read.removeprefix(_RAW) for read in modules[n].reads} for n in names}
+
+    def _load(self, source_id: int, tables: set[str]) -> dict[str, pa.Table]:
+        loaded: dict[str, pa.Table] = {}
+        if source_id == 0 and self._ahead is not None:
+            ahead, self._ahead = self._ahead.result(), None
+            loaded = {name: table for name, table in ahead.items() if name in tables}
+        return {**loaded, **self._read(source_id, tables - loaded.keys())}
+
+    def _read(self, source_id: int, tables: Set[str]) -> dict[str, pa.Table]:
         loaded = self._sources[source_id].load(sorted(tables))
         return {name: _numbered(plausible(table)) for name, table in loaded.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -59,25 +60,25 @@ def test_a_frame_is_fetched_once_for_all_steps_and_then_let_go(
 ) -> None:
     trace = tl.open(sample_traces / "starved.sqlite", cache=False)
     fetched: list[str] = []
-    fetch = engine.Engine.frame
+    fetch = engine._fetched
 
-    def noted(self: engine.Engine, name: str) -> pl.DataFrame:
-        fetched.append(name)
-        return fetch(self, name)
+    def noted(connection: Any, query: str) -> pl.DataFrame:
+        fetched.append(query)
+        return fetch(connection, query)
 
-    monkeypatch.setattr(engine.Engine, "frame", noted)
+    monkeypatch.setattr(engine, "_fetched", noted)
     trace.engine.need("replayed")
     for step in ("host_pause", "idle_cause", "replayed"):
         assert {"examined_op", "examined_call"} <= set(trace.engine.reads(step))
-    assert fetched.count("examined_op") == 1
-    assert fetched.count("examined_call") == 1
+    assert fetched.count('SELECT * FROM "examined_op"') == 1
+    assert fetched.count('SELECT * FROM "examined_call"') == 1
     assert not trace.engine._shared
 
 
 def test_what_is_put_in_place_of_a_relation_is_what_steps_see(sample_traces: Path) -> None:
     held = tl.open(sample_traces / "starved.sqlite", cache=False).engine
     held._stage(["replayed"])
-    before = held.frame_for_steps("examined_op")
-    assert held.frame_for_steps("examined_op") is before
+    before = held.frame_for_steps("examined_op", held.connection)
+    assert held.frame_for_steps("examined_op", held.connection) is before
     held.put("examined_op", before.head(0))
-    assert held.frame_for_steps("examined_op").is_empty()
+    assert held.frame_for_steps("examined_op", held.connection).is_empty()

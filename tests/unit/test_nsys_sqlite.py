@@ -143,6 +143,23 @@ def test_both_readers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert open_source(path).load(TABLES) == fast
 
 
+@pytest.mark.parametrize("without", ["", "WITHOUT ROWID"])
+def test_a_large_table_is_read_in_parts_in_the_order_of_its_rows(
+    without: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = small_export(tmp_path / "run.sqlite")
+    key = "id INTEGER PRIMARY KEY, value TEXT"
+    rows = ", ".join(f"({n * n}, 'name {n}')" for n in range(50))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TABLE StringIds")
+        db.execute(f"CREATE TABLE StringIds ({key}) {without}")
+        db.execute(f"INSERT INTO StringIds VALUES {rows}")
+    whole = loaded(path, "StringIds")
+    monkeypatch.setattr(nsys_sqlite, "_LARGE_ROWS", 10)
+    assert loaded(path, "StringIds").equals(whole)
+    assert whole["id"].to_list() == [n * n for n in range(50)]
+
+
 @pytest.mark.parametrize(
     "name", ["a b.sqlite", "100%25.sqlite", "what?.sqlite", "a#b&c=d.sqlite", "é.db"]
 )

@@ -31,6 +31,8 @@ HEADER = b"SQLite format 3\x00"
 KNOWN_SCHEMA = (3, 28)
 """Major and minor number of the newest schema whose tables are known (2026.4)."""
 _BATCH_ROWS = 65_536
+_LARGE_ROWS = 400_000
+"""A table of so many rows is read in two parts: what that takes to begin is then well spent."""
 
 
 class NsysSqlite:
@@ -118,24 +120,37 @@ class NsysSqlite:
         if actual is None:
             return pa.table({c: pa.array([], t) for c, t in types.items()})
         present = [c for c in spec.columns if c in self._tables[actual]]
-        query = f"SELECT {', '.join(map(quoted, present))} FROM {quoted(actual)}"
-        table = self._read(query, {c: types[c] for c in present})
+        table = self._read(actual, {c: types[c] for c in present})
         columns = {
             c: table.column(c) if c in present else pa.nulls(table.num_rows, t)
             for c, t in types.items()
         }
         return pa.table(columns)
 
-    def _read(self, query: str, types: dict[str, pa.DataType]) -> pa.Table:
+    def _read(self, table: str, types: dict[str, pa.DataType]) -> pa.Table:
+        """Columns of a table as the file calls them, rows in the order of the file."""
         import pyarrow as pa
 
+        query = f"SELECT {', '.join(map(quoted, types))} FROM {quoted(table)}"
         if self._is_plain_file():
-            table = _read_fast(self._path, query, types)
-            if table is not None:
-                return table
+            parts = [f"{query} WHERE {part}" for part in self._parts(table)] or [query]
+            read = _read_fast(self._path, parts, types)
+            if read is not None:
+                return read
         with self._opened() as db:
             batches = list(_read_slowly(db, query, types))
         return pa.Table.from_batches(batches, pa.schema(types))
+
+    def _parts(self, table: str) -> list[str]:
+        """Conditions that divide a large table's rows, in their order: each part has a thread."""
+        with self._opened() as db:
+            try:
+                [(last,)] = db.execute(f"SELECT max(_rowid_) FROM {quoted(table)}")
+            except sqlite3.OperationalError:  # a table without numbers of its rows
+                return []
+        if not isinstance(last, int) or last < _LARGE_ROWS or "_rowid_" in self._tables[table]:
+            return []
+        return [f"_rowid_ <= {last // 2}", f"_rowid_ > {last // 2}"]
 
     def _is_plain_file(self) -> bool:
         """Whether connectorx, which can't be told to open read-only, would leave no trace."""
@@ -158,14 +173,15 @@ def newer_schema(path: Path, version: str) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Table | None:
-    """What connectorx reads, ``None`` where it can't: mixed types, a value too large, damage."""
+def _read_fast(path: Path, queries: list[str], types: dict[str, pa.DataType]) -> pa.Table | None:
+    """What connectorx reads, one query's rows after the other's; ``None`` where it can't: mixed
+    types, a value too large, damage."""
     import connectorx
     import pyarrow as pa
 
     url = f"sqlite://{quote(str(path.absolute()))}"
     try:
-        table = connectorx.read_sql(url, query, return_type="arrow")
+        table = connectorx.read_sql(url, queries, return_type="arrow")
         return pa.table({c: _cast(table.column(c), t) for c, t in types.items()})
     except (RuntimeError, pa.ArrowException, UnicodeDecodeError):
         return None
