@@ -301,7 +301,11 @@ def _fetched(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
 
     frame = pl.from_arrow(connection.sql(query).to_arrow_table(), rechunk=False)
     assert isinstance(frame, pl.DataFrame)
-    return frame
+    # who reads frames need not know how a table saves space
+    coded = [
+        name for name, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)
+    ]
+    return frame.with_columns(pl.col(coded).cast(pl.String)) if coded else frame
 
 
 def _put(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:

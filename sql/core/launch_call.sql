@@ -6,7 +6,7 @@
 -- process_id      BIGINT   the calling process
 -- start_ns        BIGINT   start on the trace clock
 -- correlation_id  BIGINT   joins it to the operations that it launched, together with process_id
--- kind            VARCHAR  launch, graph_launch, copy or memset
+-- kind            ENUM     launch, graph_launch, copy or memset
 WITH capturing AS (
     -- most processes capture nothing, and need none of this
     SELECT * FROM api_call WHERE process_id IN (SELECT process_id FROM stream_capture)
@@ -19,7 +19,7 @@ captured AS (
     WHERE c.start_ns <= s.end_ns
 )
 
-SELECT c.process_id, c.start_ns, c.correlation_id, k.kind
+SELECT c.process_id, c.start_ns, c.correlation_id, k.kind::ENUM('launch', 'graph_launch', 'copy', 'memset') AS kind
 FROM api_call AS c
 INNER JOIN api_kind AS k ON c.name_id = k.name_id
 LEFT JOIN captured AS s ON c.call_id = s.call_id

@@ -7,7 +7,7 @@
 -- process_id     BIGINT   its process
 -- device_id      BIGINT   its device
 -- stream_id      BIGINT   CUDA stream
--- kind           VARCHAR  kernel, memcpy, memset or graph
+-- kind           ENUM     kernel, memcpy, memset or graph
 -- name_id        BIGINT   its name, in op_name
 -- start_ns       BIGINT   start on the trace clock
 -- end_ns         BIGINT   end on the trace clock

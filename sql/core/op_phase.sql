@@ -9,7 +9,7 @@
 -- process_id       BIGINT   its process
 -- device_id        BIGINT   its device
 -- stream_id        BIGINT   CUDA stream
--- kind             VARCHAR  kernel, memcpy, memset or graph
+-- kind             ENUM     kernel, memcpy, memset or graph
 -- name_id          BIGINT   its name, in op_name
 -- start_ns         BIGINT   start on the trace clock
 -- end_ns           BIGINT   end on the trace clock
@@ -21,7 +21,7 @@
 -- phase            VARCHAR  role of the phase, or the name that it goes by where the role is unknown, NULL where there is none
 -- is_known_role    BOOLEAN  whether the phase's role is known
 -- range_id         BIGINT   the range that marks the phase, NULL for labels
--- method           VARCHAR  annotation, graph, direct, cross_thread or none
+-- method           ENUM     annotation, graph, direct, cross_thread or none
 -- replay_call_id   BIGINT   the launch of the graph, negative where it was not recorded, NULL outside graphs
 -- iteration_index  BIGINT   the iteration in which it was launched, NULL where in none
 WITH captured AS (
@@ -88,7 +88,7 @@ decided AS (
             WHEN graph_other IS NOT NULL THEN 'graph'
             WHEN launch_other IS NOT NULL THEN other_method
             ELSE 'none'
-        END AS method
+        END::ENUM('annotation', 'graph', 'direct', 'cross_thread', 'none') AS method
     FROM candidate
 )
 

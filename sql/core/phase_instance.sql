@@ -86,7 +86,7 @@ instance AS (
         sum(ops)::BIGINT AS ops,
         sum(kernels)::BIGINT AS kernels,
         sum(kernel_ns)::BIGINT AS kernel_ns,
-        arg_max(method, ops) AS method
+        arg_max(method, ops)::VARCHAR AS method
     FROM told
     GROUP BY ALL
 )

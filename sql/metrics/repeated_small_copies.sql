@@ -13,7 +13,7 @@ WITH counted AS (
     SELECT
         o.device_id,
         o.iteration_index,
-        g.copy_kind AS direction,
+        g.copy_kind::VARCHAR AS direction,
         g.bytes,
         count(*) AS copies,
         sum(o.end_ns - o.start_ns) AS copy_ns,

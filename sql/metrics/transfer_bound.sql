@@ -43,7 +43,7 @@ covered AS (
 copies AS (
     SELECT
         o.*,
-        g.copy_kind,
+        g.copy_kind::VARCHAR AS copy_kind,
         g.bytes,
         g.is_pageable,
         coalesce(r.name, o.phase) AS range_name,

@@ -38,7 +38,7 @@ SELECT
     d.device_index::BIGINT AS device_index,
     n.name,
     n.short_name,
-    n.kind,
+    n.kind::VARCHAR AS kind,
     n.op_class,
     n.instances,
     n.total_ns / 1e6 AS total_ms,

@@ -10,7 +10,13 @@ from casefile import table
 from tracelens import sqlfiles
 from tracelens.engine import Engine, step_module
 
-TYPES = {"BIGINT": pl.Int64, "VARCHAR": pl.String, "BOOLEAN": pl.Boolean, "DOUBLE": pl.Float64}
+TYPES = {
+    "BIGINT": pl.Int64,
+    "VARCHAR": pl.String,
+    "ENUM": pl.String,
+    "BOOLEAN": pl.Boolean,
+    "DOUBLE": pl.Float64,
+}
 WINDOWS = """
 device_id | iteration_index | start_ns | end_ns | period_ns | is_steady
 1         | 0               | 0        | 1000   | 1000      | true

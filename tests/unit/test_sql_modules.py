@@ -46,10 +46,10 @@ def read_by_query(query: str) -> set[str]:
 
 
 def described(engine: Engine, name: str) -> list[tuple[str, str]]:
-    """Columns of a built relation, with their types."""
+    """Columns of a built relation, with their types; of an enumeration without its values."""
     engine.need(name)
     rows = engine.connection.execute(f'DESCRIBE main."{name}"').fetchall()
-    return [(row[0], row[1]) for row in rows]
+    return [(row[0], re.sub(r"^ENUM\(.*\)$", "ENUM", row[1])) for row in rows]
 
 
 @by_place(MODULES)

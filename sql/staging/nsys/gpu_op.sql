@@ -8,20 +8,20 @@
 -- device_id       BIGINT    the device (process and CUDA ordinal)
 -- context_id      BIGINT    CUDA context, unique per process
 -- stream_id       BIGINT    CUDA stream, unique per context
--- kind            VARCHAR   kernel, memcpy, memset or graph
+-- kind            ENUM      kernel, memcpy, memset or graph
 -- name_id         BIGINT    its name, in op_name
 -- start_ns        BIGINT    start on the trace clock
 -- end_ns          BIGINT    end on the trace clock, never before the start
 -- correlation_id  BIGINT    joins it to its launch, together with process_id
 -- graph_node_id   BIGINT    the node of a CUDA graph that it ran as, NULL outside graphs
 -- bytes           BIGINT    bytes copied or set, NULL for kernels
--- copy_kind       VARCHAR   HtoD, DtoH, DtoD, PtoP, HtoH or other for copies, NULL for the rest
+-- copy_kind       ENUM      HtoD, DtoH, DtoD, PtoP, HtoH or other for copies, NULL for the rest
 -- is_pageable     BOOLEAN   whether a copy reads or writes pageable host memory
 -- is_managed      BOOLEAN   whether it is a migration of unified memory
 -- grid            BIGINT    blocks in the grid of a kernel
 -- block           BIGINT    threads in a block of a kernel
 -- label           VARCHAR   the name that the trace itself puts on the operation, NULL where it puts none
--- label_phase     VARCHAR   forward or backward, where such a label says so
+-- label_phase     ENUM      forward or backward, where such a label says so
 WITH only_process AS (
     SELECT min(globalPid) AS "globalPid" FROM raw."PROCESSES" HAVING count(*) = 1
 ),
@@ -73,7 +73,7 @@ SELECT
     ) AS device_id,
     coalesce("contextId", 0) AS context_id,
     coalesce("streamId", 0) AS stream_id,
-    kind,
+    kind::ENUM('kernel', 'memcpy', 'memset', 'graph') AS kind,
     (getvariable('source_id') << 40) + coalesce(name_key, -102) AS name_id,
     start AS start_ns,
     greatest("end", start) AS end_ns,
@@ -88,13 +88,13 @@ SELECT
         WHEN "copyKind" = 9 THEN 'HtoH'
         WHEN "copyKind" = 10 THEN 'PtoP'
         ELSE 'other'
-    END AS copy_kind,
+    END::ENUM('HtoD', 'DtoH', 'DtoD', 'PtoP', 'HtoH', 'other') AS copy_kind,
     kind = 'memcpy' AND ("srcKind" = 0 OR "dstKind" = 0) AS is_pageable,
     kind = 'memcpy' AND "copyKind" IN (11, 12, 13) AS is_managed,
     grid,
     block,
     NULL::VARCHAR AS label,
-    NULL::VARCHAR AS label_phase
+    NULL::ENUM('forward', 'backward') AS label_phase
 FROM operation AS o
 LEFT JOIN only_process ON true
 WHERE o.start IS NOT NULL AND o."end" IS NOT NULL AND NOT (o.start = 0 AND o."end" = 0)
