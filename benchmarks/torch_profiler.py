@@ -65,7 +65,10 @@ def measure(what: str, python: str, code: str, path: Path) -> tuple[float, float
     memory, and returned."""
     begun = time.perf_counter()
     process = subprocess.Popen(
-        [python, "-c", code, str(path)], cwd=ROOT, stderr=subprocess.DEVNULL, stdout=sys.stderr
+        [python, "-c", code, str(path)],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
     )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -95,6 +95,8 @@ class Engine:
         self._built: set[str] = set()
         self._lifetimes: Lifetimes | None = None
         self._letting_go = threading.Lock()
+        self._being_built: set[str] = set()
+        self._changed = threading.Condition()
         self._steps_ahead: set[str] = set()
         self._shared: dict[str, pl.DataFrame] = {}
         self._cache = cache
@@ -240,7 +242,24 @@ class Engine:
         )
 
     def build(self, name: str, connection: duckdb.DuckDBPyConnection) -> None:
-        """Build a relation, now that all that it waits for is there."""
+        """Build a relation, now that all that it waits for is there, unless it is there itself."""
+        with self._changed:
+            # a step may ask for what is another worker's turn
+            while name in self._being_built:
+                self._changed.wait()
+            if name in self._built:
+                return
+            self._being_built.add(name)
+        try:
+            self._create(name, connection)
+            self._built.add(name)
+        finally:
+            with self._changed:
+                self._being_built.discard(name)
+                self._changed.notify_all()
+        self._let_go(name, connection)
+
+    def _create(self, name: str, connection: duckdb.DuckDBPyConnection) -> None:
         if name == "source":
             _put(connection, name, _source_frame(self.sources))
         elif module := sqlfiles.modules().get(name):
@@ -257,8 +276,6 @@ class Engine:
                 self._shared.pop(read, None)
         else:
             raise KeyError(f"no relation {name}")
-        self._built.add(name)
-        self._let_go(name, connection)
 
     def _let_go(self, name: str, connection: duckdb.DuckDBPyConnection) -> None:
         """Drop what was read for the last time when a relation was built."""

@@ -7,10 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from exports import Call, Kernel, make_export
 
 import tracelens as tl
 from tracelens import engine
 from tracelens.lifetimes import Lifetimes
+from tracelens.loaders import open_source
 
 READS = {
     "report": ["metric", "view"],
@@ -82,3 +84,19 @@ def test_what_is_put_in_place_of_a_relation_is_what_steps_see(sample_traces: Pat
     assert held.frame_for_steps("examined_op", held.connection) is before
     held.put("examined_op", before.head(0))
     assert held.frame_for_steps("examined_op", held.connection).is_empty()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_a_step_asked_for_is_not_built_again(tmp_path: Path, threads: int) -> None:
+    # without ranges, iterations are told from the sequence of kernels, which only then is made
+    calls = [Call(n * 100, n * 100 + 10, correlation=n + 1) for n in range(40)]
+    kernels = [
+        Kernel(n * 100 + 20, n * 100 + 60, correlation=n + 1, name=f"kernel {n % 4}")
+        for n in range(40)
+    ]
+    path = make_export(tmp_path / "run.sqlite", calls=calls, kernels=kernels)
+    held = engine.Engine([open_source(path)])
+    held.connection.execute(f"SET threads = {threads}")
+    held.need("iteration", "op_phase")
+    assert held.frame("kernel_sequence").height == 40
+    assert held.frame("op_phase").height == 40

@@ -20,10 +20,13 @@ def by_device(ops: pl.DataFrame) -> Iterator[tuple[int, Mapping[str, Times]]]:
     none with nulls.
     """
     columns = {name: ops[name].to_numpy() for name in ops.columns}
+    # whoever gave the frame may have let go of it: a million rows take tens of megabytes
+    del ops
     keys = ("op_id", "end_ns", "start_ns", "device_id")
     # what is nearly in order already, as most recordings are, is sorted in next to no time
     order = np.lexsort([columns[key] for key in keys])
-    columns = {name: column[order] for name, column in columns.items()}
+    for name in columns:
+        columns[name] = columns[name][order]
     devices = columns.pop("device_id")
     borders = [0, *(np.flatnonzero(np.diff(devices)) + 1).tolist(), len(devices)]
     for first, behind in pairwise(borders):

@@ -43,7 +43,9 @@ def build(frames: Mapping[str, pl.DataFrame], options: Options, settings: Settin
     windows = frames["iteration_window"]
     ops, phases = _with_codes(frames["worked_op"])
     found = [pl.DataFrame(schema=_SCHEMA)]
-    for device_id, own in _sweep.by_device(ops):
+    sweep = _sweep.by_device(ops)
+    del ops
+    for device_id, own in sweep:
         mine = windows.filter(pl.col("device_id") == device_id)
         for layer, names, work in _layers(own, mine, phases):
             window, code = np.nonzero(work)
@@ -76,8 +78,8 @@ def _layers(
     borders = windows["start_ns"].to_numpy(), windows["end_ns"].to_numpy()
     computes, communicates = ops["is_compute"] == 1, ops["is_communication"] == 1
 
-    start, end, kept = _apart(ops, computes)
-    codes = ops["phase_code"][kept]
+    start, end, is_left = _apart(ops, computes)
+    codes = ops["phase_code"][computes][is_left]
     by_phase = np.argsort(codes, kind="stable")
     limits = np.searchsorted(codes[by_phase], np.arange(len(phases) + 1))
     work = np.empty((len(windows), len(phases)), dtype=np.int64)
@@ -87,18 +89,18 @@ def _layers(
     yield "compute", phases, work
 
     none = pl.Series([None], dtype=pl.String)
-    for layer, counts in (
-        ("communication", computes | communicates),
-        ("busy", np.ones(len(computes), dtype=bool)),
-    ):
-        if layer == "busy" or communicates.any():
-            start, end, _ = _apart(ops, counts)
-            yield layer, none, _sweep.covered(start, end, *borders)[:, np.newaxis]
+    if communicates.any():
+        start, end, _ = _apart(ops, computes | communicates)
+        yield "communication", none, _sweep.covered(start, end, *borders)[:, np.newaxis]
+    start, end, _ = _apart(ops, slice(None))
+    yield "busy", none, _sweep.covered(start, end, *borders)[:, np.newaxis]
 
 
-def _apart(ops: Mapping[str, Times], counts: npt.NDArray[np.bool_]) -> tuple[Times, Times, Times]:
-    """Starts and ends of the operations that count, as far as no earlier one of them runs, and the
-    places of these operations."""
+def _apart(
+    ops: Mapping[str, Times], counts: npt.NDArray[np.bool_] | slice
+) -> tuple[Times, Times, npt.NDArray[np.bool_]]:
+    """Starts and ends of the operations that count, as far as no earlier one of them runs, and
+    which of them are left with any time."""
     end = ops["end_ns"][counts]
     start, is_left = _sweep.told_apart(ops["start_ns"][counts], end)
-    return start[is_left], end[is_left], np.flatnonzero(counts)[is_left]
+    return start[is_left], end[is_left], is_left
