@@ -97,6 +97,7 @@ class Engine:
         self._letting_go = threading.Lock()
         self._being_built: set[str] = set()
         self._changed = threading.Condition()
+        self._answers: dict[str, pl.DataFrame | None] = {}
         self._steps_ahead: set[str] = set()
         self._shared: dict[str, pl.DataFrame] = {}
         self._cache = cache
@@ -141,23 +142,26 @@ class Engine:
         if missing and lets_go:
             self._stager.read_ahead()
         self._lifetimes = Lifetimes(missing, self.reads, _is_view) if lets_go else None
+        self._answers = dict.fromkeys(missing)
         try:
             self.need(*missing)
+            for name, made in self._answers.items():
+                kept[name] = self._answer(name, self.connection) if made is None else made
         finally:
             # whatever interrupts it, what is asked for later is kept
-            self._lifetimes = None
-        made = {name: self._newly_made(name) for name in missing}
-        if made and self._cache is not None:
+            self._lifetimes, self._answers = None, {}
+        if missing and self._cache is not None:
             self._cache.prune()
-        return {name: made[name] if frame is None else frame for name, frame in kept.items()}
+        return {name: frame for name, frame in kept.items() if frame is not None}
 
     def _kept(self, name: str) -> pl.DataFrame | None:
         if self._cache is None or name in self._built:
             return None
         return self._cache.frame(self._cache_key(name))
 
-    def _newly_made(self, name: str) -> pl.DataFrame:
-        frame = self.frame(name)
+    def _answer(self, name: str, connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+        """A relation that is there as a frame, which the cache keeps for another time."""
+        frame = _fetched(connection, f'SELECT * FROM "{name}"')
         if self._cache is not None and frame.estimated_size() <= _KEPT_BYTES:
             self._cache.keep(self._cache_key(name), frame.write_parquet)
         return frame
@@ -253,6 +257,8 @@ class Engine:
         try:
             self._create(name, connection)
             self._built.add(name)
+            if name in self._answers:
+                self._answers[name] = self._answer(name, connection)
         finally:
             with self._changed:
                 self._being_built.discard(name)

@@ -243,9 +243,11 @@ class Trace:
         """
         from tracelens import report
         from tracelens.rules import relations
+        from tracelens.rules._runner import find
 
         frames = self._engine.frames([*report.READS, *relations()], in_passing=in_passing)
-        return report.build(frames, self.names, self.findings, self._engine.options)
+        findings = find(frames.__getitem__)
+        return report.build(frames, self.names, findings, self._engine.options)
 
     def details(self) -> Details:
         """What the HTML report shows beside the report: a timeline, the tree, more kernels.
