@@ -189,12 +189,11 @@ class Engine:
             return sqlfiles.modules()[name].reads
         return tuple(step_module(name).READS)
 
-    def _waits_for(self, name: str) -> set[str]:
+    def _waits_for(self, name: str) -> list[str]:
         """What must be there before a relation is built. A step may ask for the rest when it finds
         that it needs it."""
-        if name in _steps():
-            return set(self.reads(name)).difference(getattr(step_module(name), "MAY_READ", ()))
-        return set(self.reads(name))
+        later = getattr(step_module(name), "MAY_READ", ()) if name in _steps() else ()
+        return [read for read in self.reads(name) if read not in later]
 
     def plan(self, names: Iterable[str]) -> list[str]:
         """What has to be built for these relations, in an order in which it can be."""
@@ -239,7 +238,7 @@ class Engine:
         inside = set(plan)
         workers.run(
             plan,
-            {name: self._waits_for(name) & inside for name in plan},
+            {name: inside.intersection(self._waits_for(name)) for name in plan},
             lambda name, worker: self.build(name, connections[worker]),
             len(connections),
             lambda: _interrupt(connections),
@@ -270,7 +269,8 @@ class Engine:
             _put(connection, name, _source_frame(self.sources))
         elif module := sqlfiles.modules().get(name):
             kind = "VIEW" if module.is_view else "TABLE"
-            connection.execute(f'CREATE {kind} main."{name}" AS {module.query}')
+            # who was interrupted may have made it without taking note
+            connection.execute(f'CREATE OR REPLACE {kind} main."{name}" AS {module.query}')
         elif name in _steps():
             step = step_module(name)
             frames = _Frames(self, step.READS, connection)

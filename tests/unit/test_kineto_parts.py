@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 from traces import host, kernel, trace_text
 
 from tracelens.errors import TracelensError
-from tracelens.loaders import kineto_parts, open_source
+from tracelens.loaders import kineto_handover, kineto_parts, open_source
 from tracelens.loaders.kineto_schema import SCHEMA
+from tracelens.loaders.kineto_tables import Tables
 
 Read = tuple[dict[str, list[dict[str, Any]]], Any]
 
@@ -134,3 +136,19 @@ def test_short_traces_are_not_worth_a_helper(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text(trace_text(events()))
     assert kineto_parts._borders(path) == []
+
+
+def test_what_is_handed_over_arrives_whole_or_not_at_all() -> None:
+    tables = Tables()
+    tables.add([kernel(1, 2), kernel(2, 5), host("cuda_runtime", 0, 1, "cudaLaunchKernel")])
+    tables.metadata.append({"ph": "M", "args": {"name": "\ud800 half a letter"}})
+    sent = io.BytesIO()
+    kineto_handover.send(tables, {"distributedInfo": {"rank": 3}}, sent)
+    told, header = kineto_handover.received(io.BytesIO(sent.getvalue()))
+    assert header == {"distributedInfo": {"rank": 3}}
+    assert (told.metadata, told.places, told.kinds) == (tables.metadata, 2, tables.kinds)
+    assert (dict(told.strings), dict(told.threads)) == (dict(tables.strings), dict(tables.threads))
+    assert all(told.table(name).equals(tables.table(name)) for name in SCHEMA)
+    for size in range(0, len(sent.getvalue()) - 1, 97):
+        with pytest.raises(EOFError):
+            kineto_handover.received(io.BytesIO(sent.getvalue()[:size]))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tracelens.loaders import kineto_handover
 from tracelens.loaders.kineto_stream import GZIP_MAGIC, TraceStream
 from tracelens.loaders.kineto_tables import Tables
 from tracelens.loaders.kineto_values import InexactTimesError
@@ -66,7 +66,8 @@ def main() -> None:
             break
     if end and not stream.is_at_border:
         sys.exit("no border at the end of the part")
-    pickle.dump((tables, stream.header), sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
+    kineto_handover.send(tables, stream.header, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
 
 
 def _add(events: list[dict[str, Any]], stream: TraceStream, tables: Tables) -> None:
@@ -141,8 +142,8 @@ class _Helpers:
         for process in self._processes:
             assert process.stdout is not None
             try:
-                found.append(pickle.load(process.stdout))
-            except (EOFError, pickle.UnpicklingError):
+                found.append(kineto_handover.received(process.stdout))
+            except EOFError:
                 return None
         return found
 

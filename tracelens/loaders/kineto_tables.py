@@ -40,7 +40,8 @@ class Tables:
     untimed: int = 0
     """Events that were left out because their time is missing or no number."""
     parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {t: [] for t in SCHEMA})
-    _places: int = 0
+    places: int = 0
+    """How many operations have a place, in the order of the file."""
 
     def add(self, events: list[Event]) -> None:
         """Append the events of one block, or raise InexactTimesError and leave all as it was."""
@@ -69,13 +70,13 @@ class Tables:
                 return strings[values.to_numpy()]
             if column == "thread":
                 return own[np.searchsorted(keys, values.to_numpy())]
-            return values.to_numpy() + self._places if column == "place" else values
+            return values.to_numpy() + self.places if column == "place" else values
 
         for name, parts in later.parts.items():
             for part in parts:
                 columns = [numbered(c, part[c]) for c in part.column_names]
                 self.parts[name].append(pa.table(columns, schema=part.schema))
-        self._places += later._places
+        self.places += later.places
         self.metadata += later.metadata
         self.spans += later.spans
         self.kinds |= later.kinds
@@ -129,8 +130,8 @@ class Tables:
         }
 
     def _operation(self, kind: int, events: list[Event], args: list[Event]) -> dict[str, Any]:
-        count, first = len(events), self._places
-        self._places += count
+        count, first = len(events), self.places
+        self.places += count
         places = np.arange(first, first + count)
         if collectives := [
             i for i, a in enumerate(args) if "Collective name" in a or "In msg nelems" in a
