@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from tracelens import sqlfiles
 from tracelens._version import __version__
+from tracelens.errors import heeding_ctrl_c
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,7 +61,7 @@ class Cache:
     def keep(self, name: str, write: Callable[[Path], object]) -> None:
         """Keep a file: ``write`` is given the path to write it to."""
         # whatever goes wrong, a disk that is full above all, the analysis goes on
-        with suppress(Exception), self._unfinished() as path:
+        with suppress(Exception), self._unfinished() as path, heeding_ctrl_c():
             write(path)
             path.replace(self.folder / f"{name}.parquet")
 

@@ -6,6 +6,7 @@ is read or computed.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
@@ -19,11 +20,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import duckdb
 
 from tracelens import sqlfiles, workers
 from tracelens.cache import Cache, key_of
+from tracelens.errors import heeding_ctrl_c
 from tracelens.lifetimes import Lifetimes
 from tracelens.options import Options
 from tracelens.settings import Settings
@@ -38,6 +41,18 @@ _KEPT_BYTES = 64 << 20
 """A frame beyond this is quicker made again than kept: no report reads one."""
 _SMALL_BYTES = 4 << 20
 """Tables of files up to this size are not let go of early: that takes longer than it is worth."""
+
+_spilling: WeakKeyDictionary[duckdb.DuckDBPyConnection, Path] = WeakKeyDictionary()
+"""Where each connection puts what memory does not hold."""
+
+
+@atexit.register
+def _remove_spilled() -> None:
+    """A connection that is closed removes its files; one that the program's end meets may not be
+    collected any more."""
+    for connection, folder in list(_spilling.items()):
+        if folder.exists():
+            connection.close()
 
 
 @cache
@@ -109,8 +124,9 @@ class Engine:
         """Build these relations and all that they read, unless they are there already."""
         missing = [name for name in names if name not in self._built]
         if missing:
-            self._stage(missing)
-            self._build_all(self.plan(missing))
+            with heeding_ctrl_c():
+                self._stage(missing)
+                self._build_all(self.plan(missing))
 
     def frame(self, name: str) -> pl.DataFrame:
         """A relation as a polars frame."""
@@ -140,16 +156,18 @@ class Engine:
         is_large = any(_size(source) > _SMALL_BYTES for source in self.sources)
         lets_go = in_passing and is_large
         if missing and lets_go:
-            self._stager.read_ahead()
+            self._stager.read_ahead(self._built)
         self._lifetimes = Lifetimes(missing, self.reads, _is_view) if lets_go else None
         self._answers = dict.fromkeys(missing)
         try:
             self.need(*missing)
             for name, made in self._answers.items():
-                kept[name] = self._answer(name, self.connection) if made is None else made
+                with heeding_ctrl_c():
+                    kept[name] = self._answer(name, self.connection) if made is None else made
         finally:
             # whatever interrupts it, what is asked for later is kept
             self._lifetimes, self._answers = None, {}
+            self._stager.forget_ahead()
         if missing and self._cache is not None:
             self._cache.prune()
         return {name: frame for name, frame in kept.items() if frame is not None}
@@ -179,7 +197,8 @@ class Engine:
 
     def frame_of(self, query: str) -> pl.DataFrame:
         """The answer of a query as a polars frame."""
-        return _fetched(self.connection, query)
+        with heeding_ctrl_c():
+            return _fetched(self.connection, query)
 
     def reads(self, name: str) -> tuple[str, ...]:
         """The relations that a relation is made from: none where it comes from the files."""
@@ -225,6 +244,7 @@ class Engine:
         self.connection.execute("SET autoinstall_known_extensions = false")
         own = Path(tempfile.gettempdir()) / f"tracelens-{uuid.uuid4().hex}"
         self.connection.execute("SET temp_directory = ?", [str(own)])
+        _spilling[self.connection] = own
         half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         self.connection.execute("SET memory_limit = ?", [memory_limit or f"{half}B"])
 
@@ -236,13 +256,17 @@ class Engine:
         if threads > 1 and len(plan) > 1:
             connections.append(_with_variables(self.connection.cursor(), self.settings))
         inside = set(plan)
-        workers.run(
-            plan,
-            {name: inside.intersection(self._waits_for(name)) for name in plan},
-            lambda name, worker: self.build(name, connections[worker]),
-            len(connections),
-            lambda: _interrupt(connections),
-        )
+        try:
+            workers.run(
+                plan,
+                {name: inside.intersection(self._waits_for(name)) for name in plan},
+                lambda name, worker: self.build(name, connections[worker]),
+                len(connections),
+                lambda: _interrupt(connections),
+            )
+        finally:
+            for cursor in connections[1:]:
+                cursor.close()
 
     def build(self, name: str, connection: duckdb.DuckDBPyConnection) -> None:
         """Build a relation, now that all that it waits for is there, unless it is there itself."""

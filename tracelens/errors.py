@@ -1,6 +1,9 @@
-"""The one error that a user is meant to read."""
+"""The one error that a user is meant to read, and Ctrl-C under its own name."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tracelens.printable import printable
 
@@ -16,3 +19,14 @@ class TracelensError(Exception):
         super().__init__(printable(f"{message}: {hint}" if hint else message))
         self.message = message
         self.hint = hint
+
+
+@contextmanager
+def heeding_ctrl_c() -> Iterator[None]:
+    """Raise KeyboardInterrupt where Ctrl-C met a query: DuckDB puts another error in its place."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from None

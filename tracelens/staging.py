@@ -46,14 +46,19 @@ class Stager:
         """The relations that every format defines."""
         return frozenset(self._modules[0] if self._modules else sqlfiles.staging("nsys"))
 
-    def read_ahead(self) -> None:
-        """Begin to read what most relations are made from, of the first file, while the caller has
-        other things to do."""
-        names = [n for n in self.names if self._cache is None or self._cache.find(_key(n)) is None]
+    def read_ahead(self, there: Set[str]) -> None:
+        """Begin to read what relations are made from that are not ``there``, of the first file,
+        while the caller has other things to do."""
+        absent = self.names - there
+        names = [n for n in absent if self._cache is None or self._cache.find(_key(n)) is None]
         if self._sources and names:
             pool = ThreadPoolExecutor(1)
             self._ahead = pool.submit(self._read, 0, set().union(*self._reads(0, names).values()))
             pool.shutdown(wait=False)
+
+    def forget_ahead(self) -> None:
+        """Let go of what was read ahead, and not asked for."""
+        self._ahead = None
 
     def fill(self, names: Iterable[str]) -> None:
         """Make staging relations from every file of the run, or from what an earlier run kept.

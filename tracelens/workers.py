@@ -46,13 +46,14 @@ class _Board:
     def __init__(self, tasks: Sequence[str], waits_for: Mapping[str, Set[str]]) -> None:
         self.error: BaseException | None = None
         self._open = list(tasks)
+        self._undone = set(tasks)
         self._waits = {task: set(waits_for[task]) for task in tasks}
         self._changed = threading.Condition()
 
     def take(self) -> str | None:
-        """A task that can be done; None once there will be no more."""
+        """A task that can be done; None once all are: who waits here hears of Ctrl-C."""
         with self._changed:
-            while self._open:
+            while self._undone:
                 ready = next((task for task in self._open if not self._waits[task]), None)
                 if ready is not None:
                     self._open.remove(ready)
@@ -62,6 +63,7 @@ class _Board:
 
     def done(self, task: str) -> None:
         with self._changed:
+            self._undone.discard(task)
             for waiting in self._open:
                 self._waits[waiting].discard(task)
             self._changed.notify_all()
@@ -70,4 +72,5 @@ class _Board:
         with self._changed:
             self.error = self.error or error
             self._open.clear()
+            self._undone.clear()
             self._changed.notify_all()

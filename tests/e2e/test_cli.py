@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -211,3 +213,28 @@ def test_what_is_raised_becomes_a_status(
     monkeypatch.setattr("tracelens.trace.Trace.report", fail)
     assert run_in_process(["analyze", str(starved)]) == status
     assert len(capsys.readouterr().err.splitlines()) == (status == 2)
+
+
+def test_ctrl_c_in_a_query_is_no_error(starved: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    threading.Timer(1.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+    endless = "SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(10000000) b(i)"
+    assert run_in_process(["query", str(starved), endless]) == 130
+    assert capfd.readouterr().err == ""
+
+
+def test_ctrl_c_in_a_query_of_the_library_is_ctrl_c(starved: Path) -> None:
+    held = tl.open(starved, cache=False).engine
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        held.frame_of("SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(10000000) b(i)")
+    assert held.frame("devices").height == 1
+
+
+def test_what_did_not_fit_into_memory_leaves_the_disk_as_well(
+    sample_traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    path = sample_traces / "optloop.sqlite"
+    done = tracelens("analyze", path, "--no-cache", "--memory-limit", "60MB")
+    assert done.returncode == 0
+    assert not list(tmp_path.iterdir())

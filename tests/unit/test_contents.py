@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -112,6 +114,22 @@ def test_rows_with_numbers_far_apart_are_counted_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["starved", "fsdp.rank0", "graphwhole", "nonvtx", "domains"])
 def test_recordings_are_counted_as_staging_counts_them(name: str, shared: Path) -> None:
     path = shared / "traces" / "nsys" / f"{name}.sqlite"
+    same(counted(path), of_staging(path))
+
+
+def test_rows_without_numbers_are_counted(tmp_path: Path) -> None:
+    path = varied(tmp_path / "run.sqlite")
+    table = "CUPTI_ACTIVITY_KIND_RUNTIME"
+    with closing(sqlite3.connect(path)) as db, db:
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        rows = db.execute(f"SELECT * FROM {table}").fetchall()
+        db.execute(f"DROP TABLE {table}")
+        typed = ", ".join(f'"{name}" INTEGER' for name in columns)
+        db.execute(f"CREATE TABLE {table} (key INTEGER PRIMARY KEY, {typed}) WITHOUT ROWID")
+        marks = ", ".join("?" * (len(columns) + 1))
+        db.executemany(
+            f"INSERT INTO {table} VALUES ({marks})", [(n, *row) for n, row in enumerate(rows)]
+        )
     same(counted(path), of_staging(path))
 
 

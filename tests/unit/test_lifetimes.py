@@ -57,6 +57,19 @@ def test_a_report_in_passing_is_the_same_and_leaves_little_of_a_large_file(
     assert passing.gaps().equals(kept.gaps())
 
 
+def test_what_was_read_ahead_is_not_held_nor_read_again(
+    sample_traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_SMALL_BYTES", 0)
+    trace = tl.open(sample_traces / "starved.sqlite", cache=False)
+    trace.engine.need(*trace.engine._stager.names)
+    loads: list[object] = []
+    monkeypatch.setattr(trace.engine.sources[0], "load", loads.append)
+    trace.report(in_passing=True)
+    assert not loads
+    assert trace.engine._stager._ahead is None
+
+
 def test_a_frame_is_fetched_once_for_all_steps_and_then_let_go(
     sample_traces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

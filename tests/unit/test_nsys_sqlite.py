@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -158,6 +159,20 @@ def test_a_large_table_is_read_in_parts_in_the_order_of_its_rows(
     monkeypatch.setattr(nsys_sqlite, "_LARGE_ROWS", 10)
     assert loaded(path, "StringIds").equals(whole)
     assert whole["id"].to_list() == [n * n for n in range(50)]
+
+
+@pytest.mark.parametrize("numbers", [range(200_000), (*range(-199_999, 0), 10**10)])
+def test_rows_of_parts_are_not_mixed(
+    numbers: Iterable[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = small_export(tmp_path / "run.sqlite")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TABLE StringIds")
+        db.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")
+        rows = ((number, place) for place, number in enumerate(numbers))
+        db.executemany("INSERT INTO StringIds (_rowid_, id, value) VALUES (?, ?, 'name')", rows)
+    monkeypatch.setattr(nsys_sqlite, "_LARGE_ROWS", 10)
+    assert loaded(path, "StringIds")["id"].to_list() == list(range(200_000))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Mapping, Set
 
@@ -77,3 +78,21 @@ def test_an_error_of_any_worker_ends_all_and_is_raised(failing: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         workers.run(tasks, dict.fromkeys(tasks, frozenset()), do, 2, interrupt)
     assert set(done) == {"a", "b"}
+
+
+def test_ctrl_c_is_heard_while_another_does_the_last_task() -> None:
+    main = threading.main_thread().ident
+    begun = threading.Event()
+    interrupted = threading.Event()
+
+    def do(task: str, worker: int) -> None:
+        if worker == 1:
+            begun.set()
+            assert interrupted.wait(WAIT_S)
+        else:
+            assert begun.wait(WAIT_S)
+            threading.Timer(0.1, signal.pthread_kill, [main, signal.SIGINT]).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        workers.run(["a", "b"], {"a": set(), "b": set()}, do, 2, interrupted.set)
+    assert interrupted.is_set()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import click
 
 from tracelens._version import __version__
-from tracelens.errors import TracelensError
+from tracelens.errors import TracelensError, heeding_ctrl_c
 
 UNUSABLE = 2
 """Exit status of unusable input or arguments."""
@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        with commands.make_context("tracelens", arguments) as context:
+        with commands.make_context("tracelens", arguments) as context, heeding_ctrl_c():
             commands.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as finished:

@@ -9,6 +9,7 @@ there must be others too, these are looked at as closely as staging does.
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -122,18 +123,23 @@ class _Scan:
 
     def parts(self, ask: Ask) -> Iterator[Job]:
         """Jobs that give spans of a part of the table each."""
-        [(first, last)] = ask(
-            f"SELECT (SELECT min(_rowid_) FROM {self.source}),"
-            f" (SELECT max(_rowid_) FROM {self.source})"
-        )
+        try:
+            [(first, last)] = ask(
+                f"SELECT (SELECT min(_rowid_) FROM {self.source}),"
+                f" (SELECT max(_rowid_) FROM {self.source})"
+            )
+        except sqlite3.OperationalError:  # a table without numbers of its rows
+            yield partial(self.spans, "true", 1 << 63)
+            return
         if first is not None:
             step = max(_PART_ROWS, (last - first) // _PARTS + 1)
             for begin in range(first, last + 1, step):
-                yield partial(self.spans, begin, min(begin + step, last + 1))
+                end = min(begin + step, last + 1)
+                yield partial(self.spans, f"_rowid_ BETWEEN {begin} AND {end - 1}", end - begin)
 
-    def spans(self, begin: int, end: int, ask: Ask) -> list[_Span]:
-        """The records whose number is below ``end``, and not below ``begin``."""
-        part = f"{self.source} WHERE _rowid_ BETWEEN {begin} AND {end - 1}"
+    def spans(self, where: str, most: int, ask: Ask) -> list[_Span]:
+        """The records that a condition tells: no more than ``most``."""
+        part = f"{self.source} WHERE {where}"
         start, stop = self.times
         ordinary = f"{self.ordinary} AND {stop} >= {start}"
         [(rows, first, last)] = ask(
@@ -144,7 +150,7 @@ class _Scan:
             found = [_Span(self.common, True, rows, 0, first, last)]
         else:  # one that is not as it should be is not to be told from the others by its end
             rows, ordinary = 0, "false"
-        if rows < end - begin:
+        if rows < most:
             found += self._others(f"{part} AND ({ordinary}) IS NOT TRUE", ask)
         return found
 

@@ -133,8 +133,8 @@ class NsysSqlite:
 
         query = f"SELECT {', '.join(map(quoted, types))} FROM {quoted(table)}"
         if self._is_plain_file():
-            parts = [f"{query} WHERE {part}" for part in self._parts(table)] or [query]
-            read = _read_fast(self._path, parts, types)
+            queries = [f"{query} WHERE {part}" for part in self._parts(table)] or [query]
+            read = _read_parts(self._path, queries, types)
             if read is not None:
                 return read
         with self._opened() as db:
@@ -145,12 +145,17 @@ class NsysSqlite:
         """Conditions that divide a large table's rows, in their order: each part has a thread."""
         with self._opened() as db:
             try:
-                [(last,)] = db.execute(f"SELECT max(_rowid_) FROM {quoted(table)}")
+                [(first, last)] = db.execute(
+                    f"SELECT (SELECT min(_rowid_) FROM {quoted(table)}),"
+                    f" (SELECT max(_rowid_) FROM {quoted(table)})"
+                )
             except sqlite3.OperationalError:  # a table without numbers of its rows
                 return []
-        if not isinstance(last, int) or last < _LARGE_ROWS or "_rowid_" in self._tables[table]:
+        is_number = isinstance(first, int) and "_rowid_" not in map(str.lower, self._tables[table])
+        if not is_number or last - first < _LARGE_ROWS:
             return []
-        return [f"_rowid_ <= {last // 2}", f"_rowid_ > {last // 2}"]
+        middle = (first + last) // 2
+        return [f"_rowid_ <= {middle}", f"_rowid_ > {middle}"]
 
     def _is_plain_file(self) -> bool:
         """Whether connectorx, which can't be told to open read-only, would leave no trace."""
@@ -173,15 +178,27 @@ def newer_schema(path: Path, version: str) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _read_fast(path: Path, queries: list[str], types: dict[str, pa.DataType]) -> pa.Table | None:
-    """What connectorx reads, one query's rows after the other's; ``None`` where it can't: mixed
-    types, a value too large, damage."""
+def _read_parts(path: Path, queries: list[str], types: dict[str, pa.DataType]) -> pa.Table | None:
+    """One query's rows after the other's, or ``None`` where connectorx can't read one of them."""
+    if len(queries) == 1:
+        return _read_fast(path, queries[0], types)
+    import pyarrow as pa
+
+    # connectorx itself would mix the rows of several queries, as it comes by them
+    with ThreadPoolExecutor(len(queries)) as pool:
+        parts = list(pool.map(lambda query: _read_fast(path, query, types), queries))
+    found = [part for part in parts if part is not None]
+    return pa.concat_tables(found) if len(found) == len(queries) else None
+
+
+def _read_fast(path: Path, query: str, types: dict[str, pa.DataType]) -> pa.Table | None:
+    """What connectorx reads; ``None`` where it can't: mixed types, a value too large, damage."""
     import connectorx
     import pyarrow as pa
 
     url = f"sqlite://{quote(str(path.absolute()))}"
     try:
-        table = connectorx.read_sql(url, queries, return_type="arrow")
+        table = connectorx.read_sql(url, query, return_type="arrow")
         return pa.table({c: _cast(table.column(c), t) for c, t in types.items()})
     except (RuntimeError, pa.ArrowException, UnicodeDecodeError):
         return None
