@@ -273,7 +273,7 @@ class Engine:
         with self._changed:
             # a step may ask for what is another worker's turn
             while name in self._being_built:
-                self._changed.wait()
+                self._changed.wait(workers.HEARING_S)
             if name in self._built:
                 return
             self._being_built.add(name)

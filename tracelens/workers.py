@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 
+HEARING_S = 0.1
+"""How long to wait at a time: under polars' handler of Ctrl-C, a wait without end goes on."""
+
 
 def run(
     tasks: Sequence[str],
@@ -58,7 +61,7 @@ class _Board:
                 if ready is not None:
                     self._open.remove(ready)
                     return ready
-                self._changed.wait()
+                self._changed.wait(HEARING_S)
             return None
 
     def done(self, task: str) -> None:

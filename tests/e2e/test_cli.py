@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 import tracelens as tl
 from tracelens.cli import run as run_in_process
+from tracelens.errors import heeding_ctrl_c
 from tracelens.reports import text
 
 
@@ -215,19 +214,12 @@ def test_what_is_raised_becomes_a_status(
     assert len(capsys.readouterr().err.splitlines()) == (status == 2)
 
 
-def test_ctrl_c_in_a_query_is_no_error(starved: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    threading.Timer(1.5, os.kill, [os.getpid(), signal.SIGINT]).start()
-    endless = "SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(10000000) b(i)"
-    assert run_in_process(["query", str(starved), endless]) == 130
-    assert capfd.readouterr().err == ""
-
-
-def test_ctrl_c_in_a_query_of_the_library_is_ctrl_c(starved: Path) -> None:
-    held = tl.open(starved, cache=False).engine
-    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
-    with pytest.raises(KeyboardInterrupt):
-        held.frame_of("SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(10000000) b(i)")
-    assert held.frame("devices").height == 1
+@pytest.mark.parametrize(
+    ("met", "told"), [("Query interrupted", KeyboardInterrupt), ("disk is full", RuntimeError)]
+)
+def test_ctrl_c_that_met_a_query_is_told_as_ctrl_c(met: str, told: type[BaseException]) -> None:
+    with pytest.raises(told), heeding_ctrl_c():
+        raise RuntimeError(met)
 
 
 def test_what_did_not_fit_into_memory_leaves_the_disk_as_well(
