@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 
 class Lifetimes:
@@ -35,7 +35,7 @@ class Lifetimes:
             seen.add(name)
             pending += self._reads(name)
             if is_view(name):
-                self._views[name] = set(self._tables([name]))
+                self._views[name] = self._tables([name])
             else:
                 self._readers.update(self._tables(self._reads(name)))
 
@@ -48,7 +48,7 @@ class Lifetimes:
         while pending:
             reader = pending.pop()
             self._built.add(reader)
-            tables = set(self._tables(self._reads(reader)))
+            tables = self._tables(self._reads(reader))
             self._readers.subtract(tables)
             over = {table for table in tables if self._readers[table] <= 0}
             done |= over
@@ -56,7 +56,7 @@ class Lifetimes:
             pending += over - self._built
         return done, {view for view, beneath in self._views.items() if beneath & done}
 
-    def _tables(self, names: Iterable[str]) -> Iterator[str]:
+    def _tables(self, names: Iterable[str]) -> set[str]:
         found: set[str] = set()
         pending = list(names)
         while pending:
@@ -65,4 +65,4 @@ class Lifetimes:
                 pending += self._reads(name)
             else:
                 found.add(name)
-        yield from found
+        return found

@@ -10,23 +10,12 @@
 -- annotation    BIGINT  given to a phase by a label on the operation itself
 -- unattributed  BIGINT  given to no phase
 -- unlinked      BIGINT  whose launch was not recorded
-WITH methods AS (
-    SELECT
-        count(*) AS operations,
-        count(*) FILTER (call_id IS NULL) AS unlinked,
-        count(*) FILTER (method = 'direct') AS direct,
-        count(*) FILTER (method = 'cross_thread') AS cross_thread,
-        count(*) FILTER (method = 'graph') AS graph,
-        count(*) FILTER (method = 'annotation') AS annotation
-    FROM op_phase
-)
-
 SELECT
-    methods.operations,
-    methods.direct,
-    methods.cross_thread,
-    methods.graph,
-    methods.annotation,
-    methods.operations - methods.direct - methods.cross_thread - methods.graph - methods.annotation AS unattributed,
-    methods.unlinked
-FROM methods
+    count(*) AS operations,
+    count(*) FILTER (method = 'direct') AS direct,
+    count(*) FILTER (method = 'cross_thread') AS cross_thread,
+    count(*) FILTER (method = 'graph') AS graph,
+    count(*) FILTER (method = 'annotation') AS annotation,
+    count(*) FILTER (method = 'none') AS unattributed,
+    count(*) FILTER (call_id IS NULL) AS unlinked
+FROM op_phase

@@ -10,12 +10,8 @@
 -- lost_launches         BIGINT  kernel launches without an operation, though later calls have theirs, or none has
 -- trailing_launches     BIGINT  kernel launches without an operation behind the last call that has one
 -- empty_graph_launches  BIGINT  graph launches without an operation: all, or those before the last call that has one
-WITH last_linked AS (
-    SELECT process_id, max(call_start_ns) AS at_ns FROM op_phase GROUP BY process_id
-),
-
-recorded AS (
-    SELECT process_id, count(*) AS operations FROM op_phase GROUP BY process_id
+WITH recorded AS (
+    SELECT process_id, count(*) AS operations, max(call_start_ns) AS last_linked_ns FROM op_phase GROUP BY process_id
 ),
 
 launch AS (
@@ -26,9 +22,9 @@ launch AS (
         NOT EXISTS (
             SELECT 1 FROM gpu_op AS o WHERE o.process_id = c.process_id AND o.correlation_id = c.correlation_id
         ) AS is_without,
-        coalesce(c.start_ns > e.at_ns, false) AS is_trailing
+        coalesce(c.start_ns > r.last_linked_ns, false) AS is_trailing
     FROM launch_call AS c
-    LEFT JOIN last_linked AS e ON c.process_id = e.process_id
+    LEFT JOIN recorded AS r ON c.process_id = r.process_id
 ),
 
 counted AS (
